@@ -1,0 +1,40 @@
+/*
+ * A timing model: steps in, timed records out. One struct core models one hardware thread with private caches.
+ */
+#ifndef CYCLEWISE_CORE_CORE_H
+#define CYCLEWISE_CORE_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/params.h"
+#include "isa/code.h"
+#include "record/step.h"
+#include "record/timed.h"
+
+/* Takes a batch of records; called when a few thousand are there and at core_finish(). `t` is valid during the call. */
+struct timed_sink {
+	void (*take)(void *ctx, const struct timed *t, size_t n);
+	void *ctx;
+};
+
+/* How many records beyond those it is to time a core wants to see (what a squash runs again, where a branch went). */
+enum { STEP_AHEAD = 2048 };
+
+struct core;
+
+struct core_ops {
+	const char *name, *help;
+	int (*open)(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink);
+	/* Times s[0..n); s[n..n+ahead) follow and may be looked at. Hot: no allocation, lock, or I/O. */
+	void (*batch)(struct core *core, const struct step *s, size_t n, size_t ahead);
+	/* Hands on what is left. The stream has ended. */
+	void (*finish)(struct core *core);
+	void (*close)(struct core *core);
+};
+
+/* The registry: core/list.h names them. NULL where unknown. */
+const struct core_ops *core_find(const char *name);
+extern const struct core_ops *const core_list[]; /* NULL-terminated */
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * The memory system of one core: caches, miss registers, TLBs with a page walker, prefetchers, DRAM.
+ *
+ * Instruction-driven: each call is one access with the cycle at which it starts, and gets the cycle at which
+ * it is done; calls come in program order, so cycles may go back and forth by a window. Lines carry the cycle
+ * of their fill, miss registers and buses are calendars: an access that starts before an earlier call's takes
+ * the place it really would have had.
+ */
+#ifndef CYCLEWISE_CORE_MEMORY_H
+#define CYCLEWISE_CORE_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/params.h"
+#include "record/timed.h"
+
+struct memory;
+
+struct access {
+	uint64_t done;         /* load: data usable (l1d.latency included); store: written to L1D; fetch: bytes there */
+	uint64_t tlb_done;     /* translation known; equal to the start where the first-level TLB hit */
+	uint64_t mshr_wait;    /* cycles it waited for a free miss register */
+	enum level level;      /* where the line came from: L1, FILL_BUFFER (already on its way), L2, LLC, MEMORY */
+	bool l1_miss;          /* not in L1 at the start (a line still on its way is a miss) */
+	bool tlb_miss;         /* missed the first-level TLB */
+	bool llc_miss;         /* came, or is on its way, from memory */
+};
+
+int memory_new(struct memory **out, const struct core_desc *desc);
+void memory_free(struct memory *m);
+
+/*
+ * A load of `bytes` at `vaddr` starting its L1D access (address generated) at `cycle`; `pc` trains the prefetchers.
+ * Splits over lines or pages access both halves: done is the later, split.*_latency included.
+ */
+void memory_load(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
+/* A committed store drains: it owns the L1D write port from `cycle`; done is when its line is there and written. */
+void memory_store(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
+/* Ownership request of a store whose address became known at `cycle`: starts translation and the miss, books no port. */
+void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
+/* Instruction bytes of the line at `vaddr` wanted at `cycle`. */
+void memory_fetch(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a);
+/* Software prefetch, or an instruction prefetch by a decoupled front end: same effects, nobody waits. */
+void memory_prefetch(struct memory *m, uint64_t cycle, uint64_t vaddr, bool code);
+/* Translations of [vaddr, vaddr + pages * 4096) are gone. */
+void memory_unmap(struct memory *m, uint64_t vaddr, uint64_t pages);
+
+#endif

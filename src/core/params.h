@@ -1,0 +1,228 @@
+/*
+ * The parameters of a core model: what a description in data/cores/ can say, `--set` and `--scale` change,
+ * and `cyclewise cores NAME` lists. One table; the struct, the reader and the listing are expanded from it.
+ *
+ * X(group, name, default, minimum, maximum, unit, help). A parameter is called group.name. All are integers;
+ * what is a list or a name is in CORE_STRINGS. A cycle is a cycle of the core's clock.
+ */
+#ifndef CYCLEWISE_CORE_PARAMS_H
+#define CYCLEWISE_CORE_PARAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
+
+#define FRONTEND_PARAMS(X) \
+	X(fetch, bytes, 16, 4, 64, "bytes/cycle", "aligned bytes fetched (predecoded) a cycle") \
+	X(fetch, width, 5, 1, 16, "instructions/cycle", "instructions found in the fetched bytes a cycle") \
+	X(fetch, latency, 4, 1, 20, "cycles", "fetch to decode") \
+	X(fetch, queue, 25, 1, 256, "instructions", "instruction queue or fetch buffer between fetch and decode") \
+	X(fetch, packets, 0, 0, 1024, "packets", "fetch target queue: packets in flight from fetch to commit; 0: unlimited") \
+	X(fetch, runahead, 0, 0, 64, "packets", "packets that branch prediction runs ahead of fetch, prefetching their lines; 0: coupled") \
+	X(decode, width, 4, 1, 16, "instructions/cycle", "decoders") \
+	X(decode, complex, 1, 0, 16, "decoders", "decoders that take instructions of several uops") \
+	X(decode, latency, 1, 0, 20, "cycles", "decode to the uop queue") \
+	X(decode, macro_fusion, 1, 0, 1, "0/1", "compare-and-branch pairs become one uop") \
+	X(microcode, width, 4, 1, 16, "uops/cycle", "uops from the microcode sequencer") \
+	X(microcode, penalty, 2, 0, 20, "cycles", "switch to and from the sequencer") \
+	X(uopcache, sets, 0, 0, 1024, "sets", "uop cache; 0: none") \
+	X(uopcache, ways, 8, 1, 32, "ways", "") \
+	X(uopcache, line_uops, 6, 1, 16, "uops", "uops a way holds") \
+	X(uopcache, window, 32, 16, 64, "bytes", "aligned code bytes that one entry's ways describe") \
+	X(uopcache, max_ways, 3, 1, 8, "ways", "ways one window may take; more: not cached") \
+	X(uopcache, width, 6, 1, 16, "uops/cycle", "delivered on a hit") \
+	X(uopcache, penalty, 1, 0, 20, "cycles", "switch from uop cache to decoders and back") \
+	X(uopcache, jcc_erratum, 0, 0, 1, "0/1", "windows with a jump crossing or ending on a 32-byte boundary are not cached") \
+	X(loop, buffer, 0, 0, 256, "uops", "loop stream detector: loops up to this many uops replay from the queue; 0: none") \
+	X(queue, entries, 64, 4, 512, "uops", "uop queue in front of rename (where there is no fetch buffer, the same)") \
+	X(branch, taken_bubble, 0, 0, 10, "cycles", "lost after a predicted-taken branch that the first-level BTB holds") \
+	X(branch, btb2_bubble, 2, 0, 20, "cycles", "lost when the second-level BTB supplies the target") \
+	X(branch, decode_redirect, 7, 1, 40, "cycles", "fetch to fetch, direct branch unknown to the BTB, found at decode") \
+	X(branch, mispredict, 1, 0, 40, "cycles", "branch execution to the first fetch on the right path") \
+	X(branch, in_flight, 48, 0, 512, "branches", "unresolved branches; 0: unlimited") \
+	X(branch, btb1_entries, 128, 0, 65536, "entries", "first-level BTB; 0: all in the second") \
+	X(branch, btb1_ways, 4, 1, 64, "ways", "") \
+	X(branch, btb_entries, 4096, 16, 65536, "entries", "second-level (or only) BTB") \
+	X(branch, btb_ways, 4, 1, 64, "ways", "") \
+	X(branch, ras_entries, 16, 1, 256, "entries", "return address stack") \
+	X(branch, base_entries, 4096, 16, 1048576, "entries", "bimodal base predictor") \
+	X(branch, hysteresis_shift, 2, 0, 4, "log2", "base entries that share a hysteresis bit") \
+	X(branch, loop_entries, 0, 0, 1024, "entries", "loop predictor; 0: none") \
+	X(branch, corrector, 0, 0, 1, "0/1", "statistical corrector") \
+	X(branch, indirect_entries, 512, 0, 65536, "entries", "indirect target predictor, a tagged table; 0: BTB only") \
+	X(branch, indirect_tables, 4, 1, 8, "tables", "tables of the indirect predictor, geometric histories") \
+	X(branch, indirect_history, 64, 2, 1024, "branches", "longest history of the indirect predictor")
+
+#define BACKEND_PARAMS(X) \
+	X(rename, width, 4, 1, 16, "slots/cycle", "fused-domain uops renamed and dispatched a cycle; the issue slots T") \
+	X(rename, latency, 1, 0, 20, "cycles", "uop queue to the ROB") \
+	X(rename, move_slots, 0, 0, 64, "moves", "eliminated moves in flight, each bank; 0: moves execute") \
+	X(rename, move_release, 2, 0, 20, "cycles", "before a slot of an overwritten eliminated move is free again") \
+	X(rename, bind_ports, 0, 0, 1, "0/1", "1: ports are bound at rename by counts (Skylake family); 0: at issue, the first free") \
+	X(rob, entries, 224, 1, 4096, "slots", "reorder buffer") \
+	X(commit, width, 4, 1, 32, "slots/cycle", "fused-domain uops committed a cycle") \
+	X(commit, latency, 1, 0, 20, "cycles", "complete to commit") \
+	X(issue, latency, 1, 0, 20, "cycles", "dispatch to the earliest issue") \
+	X(prf, integer, 180, 1, 4096, "registers", "physical registers, integer bank, architectural ones included") \
+	X(prf, vector, 168, 1, 4096, "registers", "physical registers, vector bank, architectural ones included") \
+	X(bypass, fp, 0, 0, 8, "cycles", "integer vector result to floating-point consumer, or back") \
+	X(wide, closes, 0, 0, 65535, "ports", "bit set of ports closed to vector uops while 512-bit ones are in flight") \
+	X(serialize, latency, 0, 0, 1000, "cycles", "extra cycles a serialising instruction holds dispatch") \
+	X(flush, latency, 1, 0, 100, "cycles", "commit of a flushing instruction to the next fetch") \
+	X(exception, latency, 50, 0, 10000, "cycles", "faulting instruction reaches commit, to the first fetch of the handler") \
+	X(syscall, cycles, 100, 0, 100000, "cycles", "a system call's own fixed cost; blocked time costs nothing") \
+	X(unmodelled, uops, 1, 1, 255, "uops", "assumed for an instruction without data, which is counted and reported") \
+	X(unmodelled, latency, 3, 1, 255, "cycles", "assumed for an instruction without data") \
+	X(clock, mhz, 3100, 1, 10000, "MHz", "converts DRAM's nanoseconds; nothing else depends on it")
+
+#define SCHEDULER_PARAMS_ONE(X, n) \
+	X(sched##n, entries, 0, 0, 1024, "uops", "entries of this scheduler; 0: absent") \
+	X(sched##n, ports, 0, 0, 65535, "ports", "bit set of the ports it feeds") \
+	X(sched##n, width, 0, 0, 16, "uops/cycle", "uops it issues a cycle; 0: as many as it has ports")
+#define SCHEDULER_PARAMS(X) \
+	SCHEDULER_PARAMS_ONE(X, 0) SCHEDULER_PARAMS_ONE(X, 1) SCHEDULER_PARAMS_ONE(X, 2) SCHEDULER_PARAMS_ONE(X, 3) \
+	SCHEDULER_PARAMS_ONE(X, 4) SCHEDULER_PARAMS_ONE(X, 5) SCHEDULER_PARAMS_ONE(X, 6) SCHEDULER_PARAMS_ONE(X, 7)
+
+#define LSQ_PARAMS(X) \
+	X(load_queue, entries, 72, 1, 1024, "loads", "from dispatch to commit") \
+	X(store_queue, entries, 56, 1, 1024, "stores", "from dispatch until written to the L1 data cache") \
+	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", "written to the L1 data cache a cycle") \
+	X(store_queue, prefetch, 1, 0, 1, "0/1", "ownership of a store's line is requested when its address is known, not at the head") \
+	X(forward, latency, 5, 0, 50, "cycles", "store to load, address and data known, to use") \
+	X(forward, fail_penalty, 12, 0, 100, "cycles", "a load only partly covered by a store in the queue waits for its write and this") \
+	X(memdep, entries, 1024, 0, 65536, "entries", "dependence predictor (store sets); 0: loads wait for all older store addresses") \
+	X(memdep, penalty, 20, 0, 200, "cycles", "violation found to the refetch of the load") \
+	X(alias4k, penalty, 0, 0, 50, "cycles", "a load whose low 12 address bits overlap an older store's; 0: not modelled") \
+	X(split, line_latency, 6, 0, 100, "cycles", "extra latency of a load that crosses a line") \
+	X(split, page_latency, 7, 0, 100, "cycles", "the same, crossing a page") \
+	X(split, line_store, 1, 0, 100, "cycles", "extra drain cycles of a store that crosses a line") \
+	X(split, page_store, 24, 0, 100, "cycles", "the same, crossing a page") \
+	X(lock, latency, 18, 0, 200, "cycles", "an atomic read-modify-write, store buffer empty") \
+	X(fence, latency, 33, 0, 200, "cycles", "a full fence, store buffer empty") \
+	X(repeat, startup, 15, 0, 200, "cycles", "a rep string before its first iteration") \
+	X(repeat, bytes, 32, 1, 64, "bytes/cycle", "a fast rep movs or stos moves") \
+	X(repeat, slow, 2, 1, 64, "cycles/iteration", "a rep string that is not movs or stos")
+
+#define CACHE_PARAMS_ONE(X, level, size_, ways_, latency_, mshrs_, bw_) \
+	X(level, size, size_, 0, 1 << 30, "bytes", "capacity; 0: absent") \
+	X(level, ways, ways_, 1, 64, "ways", "") \
+	X(level, line, 64, 16, 256, "bytes", "") \
+	X(level, latency, latency_, 1, 1000, "cycles", "hit, from the start of the access (L1D: load to use; others: from the request in L1)") \
+	X(level, mshrs, mshrs_, 1, 1024, "lines", "outstanding misses") \
+	X(level, bandwidth, bw_, 1, 256, "bytes/cycle", "to the level above (L1: to the core)") \
+	X(level, banks, 1, 1, 64, "banks", "each takes one access a cycle; bandwidth is that of one")
+#define MEMORY_PARAMS(X) \
+	CACHE_PARAMS_ONE(X, l1i, 32768, 8, 1, 8, 16) \
+	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 12, 64) \
+	X(l1d, simple_latency, 4, 1, 20, "cycles", "load to use of an integer load with a simple address whose base was loaded") \
+	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 16, 64) \
+	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 48, 16) \
+	X(llc, victim, 0, 0, 1, "0/1", "1: filled by evictions of the level above (non-inclusive), 0: by every fill") \
+	X(dram, latency_ns, 75, 0, 10000, "ns", "controller and interconnect, the banks apart") \
+	X(dram, cas_ns, 14, 0, 1000, "ns", "column access") \
+	X(dram, rcd_ns, 14, 0, 1000, "ns", "row to column") \
+	X(dram, rp_ns, 14, 0, 1000, "ns", "precharge") \
+	X(dram, bandwidth, 12000, 1, 1000000, "MB/s", "of the channel, as one core can use it") \
+	X(dram, banks, 16, 1, 1024, "banks", "over all ranks") \
+	X(dram, row, 8192, 64, 65536, "bytes", "an open row; 0 is not possible") \
+	X(dram, reads, 64, 1, 1024, "requests", "outstanding reads") \
+	X(dram, writes, 64, 1, 1024, "requests", "queued writes before reads wait for them") \
+	X(itlb, entries, 128, 1, 65536, "pages", "") X(itlb, ways, 8, 1, 1024, "ways", "entries: fully associative") \
+	X(dtlb, entries, 64, 1, 65536, "pages", "") X(dtlb, ways, 4, 1, 1024, "ways", "entries: fully associative") \
+	X(stlb, entries, 1536, 0, 65536, "pages", "second level, code and data; 0: none") X(stlb, ways, 12, 1, 1024, "ways", "") \
+	X(stlb, latency, 9, 0, 100, "cycles", "a hit") \
+	X(walk, levels, 4, 1, 5, "levels", "page table levels") \
+	X(walk, cached, 32, 0, 1024, "entries", "page-directory entries the walker caches, each level above the last; 0: none") \
+	X(walk, walkers, 1, 1, 8, "walks", "page walks at a time") \
+	X(walk, overhead, 8, 0, 200, "cycles", "a walk's own cycles beside its loads, which go through the L2 (L1D where there is none)") \
+	X(page, bits, 12, 12, 30, "log2 bytes", "page size the TLBs see: 12 or 21") \
+	X(page, colour_seed, 1, 0, 2147483647, "", "seed of the virtual-to-physical hash; 0: identity") \
+	X(prefetch, l1_stride, 0, 0, 1024, "entries", "stride prefetcher by instruction into L1D; 0: none") \
+	X(prefetch, l1_stride_bytes, 2048, 0, 65536, "bytes", "longest stride it follows") \
+	X(prefetch, l1_next, 0, 0, 1, "0/1", "next line into L1D after an ascending access to a recently filled line") \
+	X(prefetch, l1_next_miss, 0, 0, 1, "0/1", "next line into L1D on every miss (BOOM)") \
+	X(prefetch, l1i_next, 0, 0, 8, "lines", "next lines into L1I on every miss") \
+	X(prefetch, l2_adjacent, 0, 0, 1, "0/1", "the other line of a 128-byte pair on an L2 miss") \
+	X(prefetch, l2_stream, 0, 0, 256, "pages", "streamer into L2: pages tracked; 0: none") \
+	X(prefetch, l2_stream_ahead, 20, 1, 64, "lines", "how far it runs ahead") \
+	X(prefetch, l2_stream_degree, 2, 1, 8, "lines", "prefetches an access may trigger")
+
+#define CORE_PARAMS(X) FRONTEND_PARAMS(X) BACKEND_PARAMS(X) SCHEDULER_PARAMS(X) LSQ_PARAMS(X) MEMORY_PARAMS(X)
+
+/* X(field, key, default, help): text values. */
+#define CORE_STRINGS(X) \
+	X(isa, "core.isa", "x86-64", "x86-64, aarch64 or riscv64") \
+	X(cpu, "core.llvm_cpu", "", "LLVM's name of the CPU whose costs are the base") \
+	X(features, "core.llvm_features", "", "LLVM's feature string") \
+	X(qemu_cpu, "core.qemu_cpu", "max", "the CPU QEMU is to emulate") \
+	X(costs, "core.costs", "", "the cost file beside the description") \
+	X(ports, "core.ports", "", "port names, in the order of the bits") \
+	X(units, "core.units", "", "unpipelined units") \
+	X(predictor, "branch.predictor", "tage", "tage, gshare (hybrid bimodal/gshare) or bimodal") \
+	X(tage, "branch.tage", "", "tagged tables of TAGE: entries/history/tag bits each, shortest history first") \
+	X(l1i_replacement, "l1i.replacement", "plru", "lru, plru, qlru, random") \
+	X(l1d_replacement, "l1d.replacement", "plru", "lru, plru, qlru, random") \
+	X(l2_replacement, "l2.replacement", "qlru", "lru, plru, qlru, random") \
+	X(llc_replacement, "llc.replacement", "lru", "lru, plru, qlru, random")
+
+/* What --ideal takes: the part never costs anything. */
+#define CORE_IDEALS(X) \
+	X(l1i, "no access misses the L1 instruction cache") X(l2i, "code that misses L1I always hits L2") \
+	X(itlb, "no code access misses its TLB") X(l1d, "no load misses the L1 data cache") \
+	X(l2d, "data that misses L1D always hits L2") X(dtlb, "no data access misses its TLB") \
+	X(branch, "every branch is predicted rightly")
+
+struct core_ideal {
+#define X(name, help) bool name;
+	CORE_IDEALS(X)
+#undef X
+};
+
+struct core_desc {
+#define X(group, name, def, min, max, unit, help) int32_t group##_##name;
+	CORE_PARAMS(X)
+#undef X
+#define X(field, key, def, help) char field[384];
+	CORE_STRINGS(X)
+#undef X
+	struct core_ideal ideal;
+	char name[64];                 /* "skylake-sp" */
+	char title[128];               /* "Intel Skylake-SP / Cascade Lake" */
+	char path[512];                /* the file it was read from */
+	char leaves_out[2048];         /* what the model does not model of the real one, lines */
+	char source[2048];             /* where the figures are from, lines */
+	const char *port_names[CORE_PORTS + 1];  /* point into port_text; NULL-terminated */
+	const char *unit_names[CORE_UNITS + 1];
+	char port_text[384], unit_text[384];
+	char costs_path[512];          /* resolved beside `path`; empty for none */
+};
+
+/* One row of the table, for listings. */
+struct core_param {
+	const char *name;              /* "rob.entries" */
+	const char *unit, *help;
+	int32_t min, max, def;
+	unsigned offset;               /* of the int32_t in struct core_desc */
+};
+extern const struct core_param core_params[];
+extern const unsigned nr_core_params;
+
+/*
+ * Reads a description by name (searched beside the program, then in the installed data directory, or
+ * $CYCLEWISE_DATA) or by path, with its parents (`inherit = NAME`). 0 or -errno: -ENOENT unknown core,
+ * -EINVAL unknown key or value out of range (file and key named).
+ */
+int core_desc_load(struct core_desc *d, const char *name_or_path);
+/* "rob.entries=512"; -EINVAL with the nearest parameter's name as the remedy. */
+int core_desc_set(struct core_desc *d, const char *assignment);
+/* "dram.latency_ns=0.5": factor, rounded to nearest, held within the range. A group ("dram") scales nothing: -EINVAL. */
+int core_desc_scale(struct core_desc *d, const char *assignment);
+/* "l1d,branch". */
+int core_desc_ideal(struct core_desc *d, const char *parts);
+/* Names of the shipped cores, sorted; free with g_strfreev(). */
+char **core_desc_names(void);
+/* The core an ISA gets when none is named. */
+const char *core_default_name(const char *isa);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * Accounting methods: functions of the stream of timed records.
+ *
+ * A method keeps one state a run and one lane a guest thread (each thread has its own core and stream).
+ * The driver allocates both, zeroed. All calls come from one thread.
+ */
+#ifndef CYCLEWISE_METHOD_METHOD_H
+#define CYCLEWISE_METHOD_METHOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/params.h"
+#include "isa/code.h"
+#include "record/timed.h"
+#include "source/regions.h"
+
+struct profile;
+
+/* A cycle in the integer shares that accounting uses: divisible by 1 to 16, so sums are exact. */
+#define CYCLE_UNITS 720720u
+
+struct run {
+	const struct core_desc *desc;
+	const struct code *code;
+	const struct regions *regions; /* NULL: none */
+	uint64_t period;               /* cycles between samples; 0: start at 1000 and adapt */
+	uint64_t seed;
+};
+
+struct method {
+	const char *name, *help;
+	size_t state_size, lane_size;
+	int  (*open)(void *state, const struct run *run);          /* 0 or -errno */
+	int  (*lane)(void *state, void *lane, uint32_t thread);    /* a thread begins */
+	void (*batch)(void *state, void *lane, const struct timed *t, size_t n); /* hot */
+	void (*finish)(void *state, void *lane);                   /* the thread's stream has ended */
+	int  (*save)(const void *state, struct profile *out);      /* at any time between batches; 0 or -errno */
+	void (*close)(void *state);                                /* also frees what lanes hold */
+};
+
+extern const struct method *const method_list[]; /* NULL-terminated, from method/list.h */
+const struct method *method_find(const char *name);
+
+/* "Base", or the events joined by '+' in the order of the bits; `buf` of at least 64 bytes is enough. */
+const char *psv_name(uint16_t psv, char *buf);
+/* One event's name by bit number, 0 .. NR_PSV - 1. */
+const char *psv_event(unsigned bit);
+
+#endif

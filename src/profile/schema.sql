@@ -1,0 +1,30 @@
+-- The profile's tables. Cycles are in units of 1/720720 cycle (run.units_per_cycle): integer shares that sum exactly.
+-- Whatever is here may be queried by users; columns are added, never renamed.
+CREATE TABLE run (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- keys: version, program, arguments (JSON array), isa, core, model, complete (0/1), exit_status, signal, cycles_units,
+--   instructions, uops, executions, units_per_cycle, period, seed, emulator, pid, window, forks, execs, lost, notes (JSON array),
+--   width (issue slots a cycle), options (JSON object: set, scale, ideal)
+CREATE TABLE parameter (name TEXT PRIMARY KEY, value) WITHOUT ROWID;   -- the core's, as used
+CREATE TABLE thread (thread INTEGER PRIMARY KEY, instructions INT, uops INT, units INT,
+	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT);
+CREATE TABLE region (name TEXT PRIMARY KEY, ordinal INT, entries INT, instructions INT, units INT,
+	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT) WITHOUT ROWID;
+CREATE TABLE module (module INTEGER PRIMARY KEY, path TEXT, build_id TEXT);
+CREATE TABLE source (source INTEGER PRIMARY KEY, path TEXT UNIQUE);
+-- A function as the symbol table has it; module NULL: JIT code, its addresses the run's own.
+CREATE TABLE function (function INTEGER PRIMARY KEY, module INT, symbol TEXT, linkage TEXT, address INT, size INT,
+	source INT, line INT);
+-- A static instruction that was executed. address: the module's own; pc: the run's.
+CREATE TABLE insn (insn INTEGER PRIMARY KEY, module INT, address INT, pc INT, length INT, bytes BLOB, function INT,
+	"offset" INT, source INT, line INT, disassembly TEXT, form TEXT, unmodelled INT);
+CREATE INDEX insn_function ON insn (function, address);
+-- The inline chain of an instruction: depth 0 is the innermost inlined function and where it was called.
+CREATE TABLE inlined (insn INT, depth INT, symbol TEXT, source INT, line INT, PRIMARY KEY (insn, depth)) WITHOUT ROWID;
+-- The golden reference: per instruction and signature (bits of record/timed.h), executions that ended with it, and cycles.
+CREATE TABLE cycles (insn INT, signature INT, executions INT, units INT, PRIMARY KEY (insn, signature)) WITHOUT ROWID;
+-- Sampling methods: samples by instruction and signature; weight in units of one sample / 720720.
+CREATE TABLE sample (method TEXT, insn INT, signature INT, weight INT, PRIMARY KEY (method, insn, signature)) WITHOUT ROWID;
+CREATE TABLE state (thread INT, state TEXT, units INT, PRIMARY KEY (thread, state)) WITHOUT ROWID; -- compute, stalled, drained, flushed
+CREATE TABLE component (method TEXT, component TEXT, units INT, PRIMARY KEY (method, component)) WITHOUT ROWID; -- CPI stacks
+CREATE TABLE event (event TEXT PRIMARY KEY, count INT) WITHOUT ROWID;  -- committed instructions with the event
+CREATE TABLE unmodelled (form TEXT PRIMARY KEY, executions INT) WITHOUT ROWID;

@@ -1,0 +1,32 @@
+/*
+ * Which file each address of the program came from: the mappings in force over time, and the modules (files)
+ * they belong to. Filled by a source; read by whoever names places.
+ */
+#ifndef CYCLEWISE_SOURCE_MAPS_H
+#define CYCLEWISE_SOURCE_MAPS_H
+
+#include <stdint.h>
+
+#define MODULE_NONE UINT32_MAX     /* anonymous memory: JIT code */
+
+struct maps;
+
+int  maps_new(struct maps **out);
+void maps_free(struct maps *m);
+
+/* [start, end) now holds the file `path` from `offset` on (NULL: anonymous); replaces what it overlaps. */
+int  maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t offset, const char *path);
+void maps_remove(struct maps *m, uint64_t start, uint64_t end);
+
+/* The module at `pc` by the present mappings and, in *offset, where in the file; MODULE_NONE: anonymous. */
+uint32_t maps_find(const struct maps *m, uint64_t pc, uint64_t *offset);
+
+/* Static instruction `insn` at `pc` was first seen now: remembers where it came from. */
+void maps_note(struct maps *m, uint32_t insn, uint64_t pc);
+/* What was remembered. */
+uint32_t maps_place(const struct maps *m, uint32_t insn, uint64_t *offset);
+
+uint32_t maps_modules(const struct maps *m);                   /* how many files were mapped */
+const char *maps_path(const struct maps *m, uint32_t module);  /* valid until maps_free() */
+
+#endif

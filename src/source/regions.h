@@ -1,0 +1,22 @@
+/*
+ * Regions marked in a program's source with CYCLEWISE_BEGIN and CYCLEWISE_END of cyclewise.h.
+ */
+#ifndef CYCLEWISE_SOURCE_REGIONS_H
+#define CYCLEWISE_SOURCE_REGIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct regions;
+
+struct mark {
+	uint32_t region;           /* index */
+	bool begin;
+};
+
+/* Whether static instruction `insn` is a mark (INSN_MARK), and which. */
+bool regions_mark(const struct regions *r, uint32_t insn, struct mark *out);
+uint32_t regions_count(const struct regions *r);
+const char *regions_name(const struct regions *r, uint32_t region); /* in order of first sight */
+
+#endif

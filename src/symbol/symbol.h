@@ -1,0 +1,61 @@
+/*
+ * Names and source lines of addresses, from ELF and DWARF through elfutils' libdw; separate debug files by
+ * build-id; names of JIT code from /tmp/perf-PID.map. A room open to all others.
+ *
+ * Addresses here are the file's own (as `nm` and `objdump -d` print them), or, in JIT code, the run's.
+ */
+#ifndef CYCLEWISE_SYMBOL_SYMBOL_H
+#define CYCLEWISE_SYMBOL_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbols;                /* all files opened so far, and the caches over them */
+
+int  symbols_new(struct symbols **out);
+void symbols_free(struct symbols *s);
+
+/* A file; opened once. Returns its number, or -errno (the file is then an unnamed module; not fatal). */
+int symbols_open(struct symbols *s, const char *path);
+const char *symbols_build_id(struct symbols *s, int file);      /* hex, "" where there is none */
+/* The file's own address of the byte at `offset` of the file, by its program headers; false: in no segment. */
+bool symbols_address(struct symbols *s, int file, uint64_t offset, uint64_t *address);
+
+struct frame {
+	const char *symbol;        /* demangled; NULL: unknown */
+	const char *file;          /* source; NULL: unknown */
+	uint32_t line;             /* 0: unknown */
+};
+
+struct place {
+	const char *symbol;        /* demangled name of the function whose code it is in the symbol table; NULL: unknown */
+	const char *linkage;       /* the same, as in the symbol table */
+	uint64_t start, size;      /* of that symbol */
+	const char *file;          /* source of the innermost (inlined) code; NULL: unknown */
+	uint32_t line;
+	const struct frame *inlined; /* innermost first: inlined function, and where it was called from ... */
+	uint32_t nr_inlined;
+};
+
+/* Names `address` of `file`. Strings live as long as `s`; `inlined` until the next call. False: nothing known. */
+bool symbols_place(struct symbols *s, int file, uint64_t address, struct place *out);
+
+/* Calls `each` with every address at which the function `name` (linkage or demangled name) starts, and its size. */
+int symbols_find(struct symbols *s, int file, const char *name,
+                 void (*each)(void *ctx, uint64_t address, uint64_t size), void *ctx);
+
+/* Calls `each` for every static probe (.note.stapsdt) of `provider`: its address, its name, its arguments' text. */
+int symbols_probes(struct symbols *s, int file, const char *provider,
+                   void (*each)(void *ctx, uint64_t address, const char *name, const char *args), void *ctx);
+
+/* The code of functions, for disassembly: bytes at `address`, at most `size`; returns how many there are. */
+size_t symbols_bytes(struct symbols *s, int file, uint64_t address, uint8_t *buf, size_t size);
+
+/* Reads a perf map ("START SIZE name" in hex); a malformed line is skipped and counted. Owner must match: -EPERM. */
+struct perf_map;
+int perf_map_load(struct perf_map **out, const char *path);
+void perf_map_free(struct perf_map *m);
+const char *perf_map_find(const struct perf_map *m, uint64_t pc, uint64_t *start, uint64_t *size);
+
+#endif
