@@ -32,6 +32,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(uopcache, window, 32, 16, 64, "bytes", "aligned code bytes that one entry's ways describe") \
 	X(uopcache, max_ways, 3, 1, 8, "ways", "ways one window may take; more: not cached") \
 	X(uopcache, width, 6, 1, 16, "uops/cycle", "delivered on a hit") \
+	X(uopcache, latency, 6, 0, 20, "cycles", "fetch to the uop queue on a hit") \
 	X(uopcache, penalty, 1, 0, 20, "cycles", "switch from uop cache to decoders and back") \
 	X(uopcache, jcc_erratum, 0, 0, 1, "0/1", "windows with a jump crossing or ending on a 32-byte boundary are not cached") \
 	X(loop, buffer, 0, 0, 256, "uops", "loop stream detector: loops up to this many uops replay from the queue; 0: none") \
@@ -40,6 +41,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, btb2_bubble, 2, 0, 20, "cycles", "lost when the second-level BTB supplies the target") \
 	X(branch, decode_redirect, 7, 1, 40, "cycles", "fetch to fetch, direct branch unknown to the BTB, found at decode") \
 	X(branch, mispredict, 1, 0, 40, "cycles", "branch execution to the first fetch on the right path") \
+	X(branch, taken_ports, 0, 0, 65535, "ports", "bit set of the ports a branch predicted taken may use; 0: as its costs say") \
 	X(branch, in_flight, 48, 0, 512, "branches", "unresolved branches; 0: unlimited") \
 	X(branch, btb1_entries, 128, 0, 65536, "entries", "first-level BTB; 0: all in the second") \
 	X(branch, btb1_ways, 4, 1, 64, "ways", "") \
@@ -67,7 +69,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(prf, integer, 180, 1, 4096, "registers", "physical registers, integer bank, architectural ones included") \
 	X(prf, vector, 168, 1, 4096, "registers", "physical registers, vector bank, architectural ones included") \
 	X(bypass, fp, 0, 0, 8, "cycles", "integer vector result to floating-point consumer, or back") \
-	X(wide, closes, 0, 0, 65535, "ports", "bit set of ports closed to vector uops while 512-bit ones are in flight") \
+	X(wide, closes, 0, 0, 65535, "ports", "ports closed to vector uops while 512-bit ones are in flight") \
 	X(serialize, latency, 0, 0, 1000, "cycles", "extra cycles a serialising instruction holds dispatch") \
 	X(flush, latency, 1, 0, 100, "cycles", "commit of a flushing instruction to the next fetch") \
 	X(exception, latency, 50, 0, 10000, "cycles", "faulting instruction reaches commit, to the first fetch of the handler") \
@@ -78,7 +80,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 
 #define SCHEDULER_PARAMS_ONE(X, n) \
 	X(sched##n, entries, 0, 0, 1024, "uops", "entries of this scheduler; 0: absent") \
-	X(sched##n, ports, 0, 0, 65535, "ports", "bit set of the ports it feeds") \
+	X(sched##n, ports, 0, 0, 65535, "ports", "the ports it feeds") \
 	X(sched##n, width, 0, 0, 16, "uops/cycle", "uops it issues a cycle; 0: as many as it has ports")
 #define SCHEDULER_PARAMS(X) \
 	SCHEDULER_PARAMS_ONE(X, 0) SCHEDULER_PARAMS_ONE(X, 1) SCHEDULER_PARAMS_ONE(X, 2) SCHEDULER_PARAMS_ONE(X, 3) \
@@ -89,9 +91,11 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(store_queue, entries, 56, 1, 1024, "stores", "from dispatch until written to the L1 data cache") \
 	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", "written to the L1 data cache a cycle") \
 	X(store_queue, prefetch, 1, 0, 1, "0/1", "ownership of a store's line is requested when its address is known, not at the head") \
+	X(store_queue, ordered, 1, 0, 1, "0/1", "1: a store is written only after the one before it is (TSO); 0: behind a miss others go on") \
 	X(forward, latency, 5, 0, 50, "cycles", "store to load, address and data known, to use") \
 	X(forward, fail_penalty, 12, 0, 100, "cycles", "a load only partly covered by a store in the queue waits for its write and this") \
 	X(memdep, entries, 1024, 0, 65536, "entries", "dependence predictor (store sets); 0: loads wait for all older store addresses") \
+	X(memdep, clear, 1000000, 1000, 1000000000, "loads", "after so many the predictor forgets all") \
 	X(memdep, penalty, 20, 0, 200, "cycles", "violation found to the refetch of the load") \
 	X(alias4k, penalty, 0, 0, 50, "cycles", "a load whose low 12 address bits overlap an older store's; 0: not modelled") \
 	X(split, line_latency, 6, 0, 100, "cycles", "extra latency of a load that crosses a line") \
@@ -179,23 +183,32 @@ struct core_ideal {
 #undef X
 };
 
+enum {
+	CORE_TEXT = 384,               /* bytes of a text value */
+#define X(...) + 1
+	NR_CORE_PARAMS = CORE_PARAMS(X),
+	NR_CORE_STRINGS = CORE_STRINGS(X),
+	NR_CORE_IDEALS = CORE_IDEALS(X),
+#undef X
+};
+
 struct core_desc {
 #define X(group, name, def, min, max, unit, help) int32_t group##_##name;
 	CORE_PARAMS(X)
 #undef X
-#define X(field, key, def, help) char field[384];
+#define X(field, key, def, help) char field[CORE_TEXT];
 	CORE_STRINGS(X)
 #undef X
 	struct core_ideal ideal;
 	char name[64];                 /* "skylake-sp" */
 	char title[128];               /* "Intel Skylake-SP / Cascade Lake" */
 	char path[512];                /* the file it was read from */
-	char leaves_out[2048];         /* what the model does not model of the real one, lines */
-	char source[2048];             /* where the figures are from, lines */
-	const char *port_names[CORE_PORTS + 1];  /* point into port_text; NULL-terminated */
+	char leaves_out[4096];         /* what the model does not model of the real one, lines */
+	char source[4096];             /* where the figures are from, lines */
+	const char *port_names[CORE_PORTS + 1];  /* NULL-terminated; never freed, so that a struct may be copied */
 	const char *unit_names[CORE_UNITS + 1];
-	char port_text[384], unit_text[384];
-	char costs_path[512];          /* resolved beside `path`; empty for none */
+	char costs_path[512];          /* resolved beside the file that names it; empty for none */
+	const char *given[NR_CORE_PARAMS + NR_CORE_STRINGS]; /* where each value is from: see core_desc_source() */
 };
 
 /* One row of the table, for listings. */
@@ -205,16 +218,41 @@ struct core_param {
 	int32_t min, max, def;
 	unsigned offset;               /* of the int32_t in struct core_desc */
 };
-extern const struct core_param core_params[];
+extern const struct core_param core_params[NR_CORE_PARAMS];
 extern const unsigned nr_core_params;
 
+/* The same for the text values. */
+struct core_string {
+	const char *name;              /* "branch.tage" */
+	const char *help, *def;
+	unsigned offset;               /* of the char array in struct core_desc */
+};
+extern const struct core_string core_strings[NR_CORE_STRINGS];
+
+/* The parts that --ideal takes. */
+struct core_ideal_part {
+	const char *name, *help;
+	unsigned offset;               /* of the bool in struct core_ideal */
+};
+extern const struct core_ideal_part core_ideals[NR_CORE_IDEALS];
+
 /*
- * Reads a description by name (searched beside the program, then in the installed data directory, or
- * $CYCLEWISE_DATA) or by path, with its parents (`inherit = NAME`). 0 or -errno: -ENOENT unknown core,
- * -EINVAL unknown key or value out of range (file and key named).
+ * A description is a key file: a [group] for each group of parameters, `name = value` for each parameter. A value
+ * is a number (decimal or 0x; K and M behind it for 1024 and 1024²), or for a set of ports a list of their names. Besides, [core] has `inherit` (a core whose values hold where this file says nothing),
+ * `title`, and the lists `leaves_out` and `source`, items separated by `;`. The comment above a key is where its
+ * value is from; it holds for the keys below too, up to the next comment, and a group's for the group.
+ *
+ * Reads a description by name or by path (what has a `/` or ends in `.core`). Names are searched in
+ * $CYCLEWISE_DATA/cores, then in the build tree or installation the program belongs to. 0 or -errno: -ENOENT
+ * unknown core, -EINVAL unknown key or value out of range (file and key named), -ELOOP inheritance in a circle.
  */
 int core_desc_load(struct core_desc *d, const char *name_or_path);
-/* "rob.entries=512"; -EINVAL with the nearest parameter's name as the remedy. */
+/*
+ * Where the value of a parameter or text is from: the comment above its key (in the parent where inherited), or
+ * the option that set it; "" where the file does not say; NULL for a default, or an unknown name. Never freed.
+ */
+const char *core_desc_source(const struct core_desc *d, const char *param);
+/* "rob.entries=512", "l2.replacement=lru"; -EINVAL with the nearest parameter's name as the remedy. */
 int core_desc_set(struct core_desc *d, const char *assignment);
 /* "dram.latency_ns=0.5": factor, rounded to nearest, held within the range. A group ("dram") scales nothing: -EINVAL. */
 int core_desc_scale(struct core_desc *d, const char *assignment);
