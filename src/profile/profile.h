@@ -1,8 +1,10 @@
 /*
  * The profile file: an SQLite database (schema.sql), so that a crash loses nothing committed and a user may query it.
  *
- * Written in checkpoints: each replaces the tables' contents in one transaction, so that a killed run leaves
- * the last whole checkpoint, marked incomplete. Units are 1/720720 cycle (method.h, CYCLE_UNITS).
+ * Written in checkpoints. Each builds a whole new file beside the old one and takes its place by rename(2), so
+ * that at any moment the path names one whole checkpoint, without journals beside it, which can be read from a
+ * read-only directory; a killed run leaves the last one, marked incomplete. The same contents give the same
+ * bytes, however many checkpoints went before. Units are 1/720720 cycle (method.h, CYCLE_UNITS).
  */
 #ifndef CYCLEWISE_PROFILE_PROFILE_H
 #define CYCLEWISE_PROFILE_PROFILE_H
@@ -14,27 +16,38 @@
 struct profile;
 struct sqlite3;
 
-/* path NULL: in memory, for commands that keep no file. An existing profile is renamed to PATH.old first. */
+/*
+ * path NULL: in memory, for commands that keep no file. An existing profile is renamed to PATH.old first.
+ * -EEXIST: there is something else at `path`; -EBUSY: another cyclewise is writing it. The file exists at
+ * once, empty and incomplete.
+ */
 int profile_create(struct profile **out, const char *path);
 /* Reads an existing one; -ENOENT, -EACCES, -EINVAL (not a profile, damaged, truncated, newer version), with remedies. */
 int profile_open(struct profile **out, const char *path);
-/* Closes; 0, or -errno where the last write failed. */
+/* Closes, dropping what was not committed; 0, or -errno where the last write failed. NULL is fine. */
 int profile_close(struct profile *p);
-/* For the views' queries. Owned by the profile. */
+/* The last checkpoint, for the views' queries. Owned by the profile; valid until the next profile_commit(). */
 struct sqlite3 *profile_db(struct profile *p);
 
-/* A checkpoint: begin empties the tables of results, commit makes it the file's content. -ENOSPC etc. */
+/* A checkpoint: begin starts from empty tables, with run.complete 0; commit makes it the file's content. -ENOSPC etc. */
 int profile_begin(struct profile *p);
 int profile_commit(struct profile *p);
 
-/* The rest is called between the two. Each 0 or -errno. */
-int profile_set(struct profile *p, const char *key, const char *value);      /* table run */
+/* The rest is called between the two. Each 0 or -errno; a row that is set again is replaced. */
+int profile_set(struct profile *p, const char *key, const char *value);      /* table run; value NULL: nothing is set */
 int profile_set_int(struct profile *p, const char *key, int64_t value);
+/* A JSON array of strings (arguments, notes); `items` NULL-terminated. */
+int profile_set_list(struct profile *p, const char *key, const char *const *items);
+int profile_parameter(struct profile *p, const char *name, const char *value); /* the core's, as used */
 int profile_cycles(struct profile *p, uint32_t insn, uint16_t psv, uint64_t executions, uint64_t units);
 int profile_sample(struct profile *p, const char *method, uint32_t insn, uint16_t psv, uint64_t weight);
 int profile_state(struct profile *p, uint32_t thread, const char *state, uint64_t units);
 int profile_component(struct profile *p, const char *method, const char *component, uint64_t units);
 int profile_event(struct profile *p, const char *event, uint64_t count);
+/* Any other figure of a method, by a name of its choosing: "error/instruction", "period". NaN: undefined, kept as NULL. */
+int profile_figure(struct profile *p, const char *method, const char *name, double value);
+/* The same of one instruction: "latency/fetch_to_map". */
+int profile_insn_figure(struct profile *p, const char *method, uint32_t insn, const char *name, double value);
 
 struct slot_counts { uint64_t total, filled, issued, retired, recovery; }; /* slots */
 
@@ -46,7 +59,8 @@ int profile_unmodelled(struct profile *p, const char *form, uint64_t executions)
 
 /*
  * Names every instruction that has a row in `cycles`: module, address, symbol, lines, inline chain, text.
- * `maps` says which file it came from, `pid` which perf map names JIT code.
+ * `maps` says which file it came from, `pid` which perf map names JIT code (/tmp/perf-PID.map, read now).
+ * Call it after profile_cycles(). What one checkpoint resolved the next ones do not resolve again.
  */
 struct code;
 struct maps;

@@ -1,5 +1,6 @@
 -- The profile's tables. Cycles are in units of 1/720720 cycle (run.units_per_cycle): integer shares that sum exactly.
 -- Whatever is here may be queried by users; columns are added, never renamed.
+-- The file's application_id is 0x43575031 ('CWP1'); its user_version is that of this schema.
 CREATE TABLE run (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- keys: version, program, arguments (JSON array), isa, core, model, complete (0/1), exit_status, signal, cycles_units,
 --   instructions, uops, executions, units_per_cycle, period, seed, emulator, pid, window, forks, execs, lost, notes (JSON array),
@@ -9,6 +10,8 @@ CREATE TABLE thread (thread INTEGER PRIMARY KEY, instructions INT, uops INT, uni
 	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT);
 CREATE TABLE region (name TEXT PRIMARY KEY, ordinal INT, entries INT, instructions INT, units INT,
 	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT) WITHOUT ROWID;
+-- Modules are numbered in the order of their paths, functions in that of module and address (JIT code last),
+-- sources in that of their paths: numbers depend on what was executed, never on when.
 CREATE TABLE module (module INTEGER PRIMARY KEY, path TEXT, build_id TEXT);
 CREATE TABLE source (source INTEGER PRIMARY KEY, path TEXT UNIQUE);
 -- A function as the symbol table has it; module NULL: JIT code, its addresses the run's own.
@@ -25,6 +28,18 @@ CREATE TABLE cycles (insn INT, signature INT, executions INT, units INT, PRIMARY
 -- Sampling methods: samples by instruction and signature; weight in units of one sample / 720720.
 CREATE TABLE sample (method TEXT, insn INT, signature INT, weight INT, PRIMARY KEY (method, insn, signature)) WITHOUT ROWID;
 CREATE TABLE state (thread INT, state TEXT, units INT, PRIMARY KEY (thread, state)) WITHOUT ROWID; -- compute, stalled, drained, flushed
-CREATE TABLE component (method TEXT, component TEXT, units INT, PRIMARY KEY (method, component)) WITHOUT ROWID; -- CPI stacks
-CREATE TABLE event (event TEXT PRIMARY KEY, count INT) WITHOUT ROWID;  -- committed instructions with the event
+CREATE TABLE component (method TEXT, component TEXT, units INT, ordinal INT,
+	PRIMARY KEY (method, component)) WITHOUT ROWID; -- CPI stacks
+CREATE TABLE event (event TEXT PRIMARY KEY, count INT, ordinal INT) WITHOUT ROWID;  -- committed instructions with the event
 CREATE TABLE unmodelled (form TEXT PRIMARY KEY, executions INT) WITHOUT ROWID;
+-- What else a method says: errors, periods, correlations, latencies; of the run, and of single instructions.
+CREATE TABLE figure (method TEXT, name TEXT, value REAL, ordinal INT, PRIMARY KEY (method, name)) WITHOUT ROWID;
+CREATE TABLE insn_figure (method TEXT, insn INT, name TEXT, value REAL, ordinal INT,
+	PRIMARY KEY (method, insn, name)) WITHOUT ROWID;
+-- For people: instructions by cycles.
+CREATE VIEW hot AS
+	SELECT m.path AS module, printf('0x%x', i.address) AS address, f.symbol, i."offset", s.path AS file, i.line,
+		i.disassembly, sum(c.executions) AS executions, sum(c.units) / 720720.0 AS cycles
+	FROM cycles c JOIN insn i USING (insn) LEFT JOIN module m USING (module) LEFT JOIN function f USING (function)
+		LEFT JOIN source s ON s.source = i.source
+	GROUP BY c.insn ORDER BY sum(c.units) DESC, m.path, i.address, i.insn;
