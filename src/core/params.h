@@ -62,6 +62,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(rename, move_slots, 0, 0, 64, "moves", "eliminated moves in flight, each bank; 0: moves execute") \
 	X(rename, move_release, 2, 0, 20, "cycles", "before a slot of an overwritten eliminated move is free again") \
 	X(rename, bind_ports, 0, 0, 1, "0/1", "1: ports are bound at rename by counts (Skylake family); 0: at issue, the first free") \
+	X(rename, bind_alternate, 0, 0, 65535, "ports", "bit set of ports that binding takes in turn (Skylake: the load ports); 0: none") \
 	X(rob, entries, 224, 1, 4096, "slots", "reorder buffer") \
 	X(commit, width, 4, 1, 32, "slots/cycle", "fused-domain uops committed a cycle") \
 	X(commit, latency, 1, 0, 20, "cycles", "complete to commit") \
@@ -80,8 +81,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 
 #define SCHEDULER_PARAMS_ONE(X, n) \
 	X(sched##n, entries, 0, 0, 1024, "uops", "entries of this scheduler; 0: absent") \
-	X(sched##n, ports, 0, 0, 65535, "ports", "the ports it feeds") \
-	X(sched##n, width, 0, 0, 16, "uops/cycle", "uops it issues a cycle; 0: as many as it has ports")
+	X(sched##n, ports, 0, 0, 65535, "ports", "bit set of the ports it feeds, each one uop a cycle; a port without a scheduler holds no entry")
 #define SCHEDULER_PARAMS(X) \
 	SCHEDULER_PARAMS_ONE(X, 0) SCHEDULER_PARAMS_ONE(X, 1) SCHEDULER_PARAMS_ONE(X, 2) SCHEDULER_PARAMS_ONE(X, 3) \
 	SCHEDULER_PARAMS_ONE(X, 4) SCHEDULER_PARAMS_ONE(X, 5) SCHEDULER_PARAMS_ONE(X, 6) SCHEDULER_PARAMS_ONE(X, 7)
@@ -121,7 +121,9 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 12, 64) \
 	X(l1d, simple_latency, 4, 1, 20, "cycles", "load to use of an integer load with a simple address whose base was loaded") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 16, 64) \
+	X(l2, write_bandwidth, 64, 1, 256, "bytes/cycle", "from the level above, evicted lines; takes turns with what goes up") \
 	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 48, 16) \
+	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "the same") \
 	X(llc, victim, 0, 0, 1, "0/1", "1: filled by evictions of the level above (non-inclusive), 0: by every fill") \
 	X(dram, latency_ns, 75, 0, 10000, "ns", "controller and interconnect, the banks apart") \
 	X(dram, cas_ns, 14, 0, 1000, "ns", "column access") \
@@ -173,7 +175,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 /* What --ideal takes: the part never costs anything. */
 #define CORE_IDEALS(X) \
 	X(l1i, "no access misses the L1 instruction cache") X(l2i, "code that misses L1I always hits L2") \
-	X(itlb, "no code access misses its TLB") X(l1d, "no load misses the L1 data cache") \
+	X(itlb, "no code access misses its TLB") X(l1d, "no data access misses the L1 data cache") \
 	X(l2d, "data that misses L1D always hits L2") X(dtlb, "no data access misses its TLB") \
 	X(branch, "every branch is predicted rightly")
 
