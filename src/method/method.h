@@ -23,7 +23,7 @@ struct profile;
 
 struct run {
 	const struct core_desc *desc;
-	const struct code *code;
+	struct code *code;             /* only save() may ask it for names */
 	const struct regions *regions; /* NULL: none */
 	uint64_t period;               /* cycles between samples; 0: start at 1000 and adapt */
 	uint64_t seed;

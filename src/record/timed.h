@@ -10,7 +10,11 @@
  *  - fetch + leave never decreases among the committed (neither TIMED_WRONG nor TIMED_SQUASHED);
  *  - an instruction commits with its last uop;
  *  - the second of a macro-fused pair is a record with 0 slots and TIMED_FUSED, and commits with the first;
- *  - what has over 255 uops (rep strings, microcode) continues in further records with TIMED_CONTINUED;
+ *  - what has over 255 uops (rep strings, microcode) continues in further records with TIMED_CONTINUED, right behind
+ *    it; its flags stand on the first record, its events on any, and it commits with the last;
+ *  - at most rename.width slots dispatch in a cycle, and at most 64 instructions commit in one;
+ *  - who squashes from the ROB's head or by memory order is an attempt too (TIMED_SQUASHED and TIMED_FLUSHER, its
+ *    event in its psv); where it is fetched again, the attempt that commits has the event as well;
  *  - cycle 0 is the first fetch. A stage that an attempt never reached is TIMED_NEVER.
  */
 #ifndef CYCLEWISE_RECORD_TIMED_H
@@ -81,7 +85,7 @@ struct timed {
 	uint64_t addr;         /* data address, 0 for none */
 	uint32_t insn;         /* index of the static instruction */
 	uint32_t avail;        /* cycles after fetch, this and the next six: the front end offered it to rename */
-	uint32_t dispatch;     /* entered the ROB */
+	uint32_t dispatch;     /* its first slot entered the ROB; the others follow in order */
 	uint32_t ready;        /* all operands of its last-ready uop there */
 	uint32_t issue;        /* first uop issued */
 	uint32_t complete;     /* last uop complete */
@@ -90,7 +94,7 @@ struct timed {
 	uint16_t psv;          /* enum psv */
 	uint16_t flags;        /* enum timed_flags */
 	uint16_t icache_stall; /* cycles in which nothing was delivered on account of the instruction cache; saturates */
-	uint16_t itlb_stall;   /* the same for the instruction TLB */
+	uint16_t itlb_stall;   /* the same for the instruction TLB: these come first, from fetch on */
 	uint16_t dispatch_by;  /* records back to the one that made dispatch wait; 0: none, or too far */
 	uint16_t issue_by;     /* the same for issue */
 	uint8_t slots;         /* fused-domain uops = rename slots = ROB entries */
