@@ -1,0 +1,42 @@
+/*
+ * What may be held by a limited number of holders at a time: miss registers (line-fill buffers, super queue),
+ * page walkers, outstanding reads of the memory controller.
+ *
+ * One counter a cycle says how many are held in it. A miss that starts before those already booked contends only
+ * with the ones it overlaps; in no cycle are more than `limit` held. Requests come in program order: one that
+ * finds its whole duration free nowhere earlier is put behind.
+ *
+ * The counters keep a window behind the latest booking; what asks for an older cycle gets it without a wait.
+ */
+#ifndef CYCLEWISE_CORE_MSHR_H
+#define CYCLEWISE_CORE_MSHR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mshr {
+	uint16_t *held;        /* [window], ring over cycles */
+	uint64_t mask;         /* window - 1 */
+	uint64_t first, end;   /* cycles kept: [first, end) */
+	uint64_t top;          /* nothing is held at or after this cycle */
+	uint16_t limit;
+};
+
+/* `window`: cycles kept, rounded up to a power of two, at least 64. 0 or -ENOMEM. */
+int mshr_init(struct mshr *m, uint32_t limit, uint64_t window);
+void mshr_fini(struct mshr *m);
+
+/* The earliest cycle from `cycle` on from which one more could be held for `cycles` (at least 1). */
+uint64_t mshr_find(const struct mshr *m, uint64_t cycle, uint64_t cycles);
+/* Holds one for [from, from + cycles), or as soon after as it can be held for so long; returns when that begins. */
+uint64_t mshr_hold(struct mshr *m, uint64_t from, uint64_t cycles);
+
+/* Whether at least 1 + `spare` are free in `cycle`. */
+static inline bool mshr_free(const struct mshr *m, uint64_t cycle, uint32_t spare)
+{
+	if (cycle < m->first || cycle >= m->top)
+		return m->limit > spare;
+	return m->held[cycle & m->mask] + spare < m->limit;
+}
+
+#endif
