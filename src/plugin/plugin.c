@@ -1,0 +1,301 @@
+/*
+ * The plugin: the only code of cyclewise inside the emulator's process. It says which blocks each thread of the
+ * program enters and which addresses it accesses, and leaves everything else to the reader.
+ *
+ * It never ends the program and never allocates per instruction. When nobody listens any more, or in a forked
+ * child, it falls silent and the program runs on.
+ *
+ * Which instructions of a block were begun: every instruction adds 1 to a count of its thread. When a block is
+ * entered and the count is not what the block before should have made it, that one was cut short. With interface 1
+ * the emulated code adds to one fixed address, which only works for one thread; from the second thread on (QEMU then
+ * translates everything anew) a callback does it. Interface 2 has a count for each thread.
+ *
+ * Ref: QEMU docs/devel/tcg-plugins.rst; FACTS of the interface where they matter stand at the code.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugin/plugin.h"
+#include "plugin/qemu.h"
+
+enum { MAX_VCPUS = 1 << 16 };
+
+int qemu_plugin_version = QEMU_API;
+
+struct plugin plugin = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct sender senders[WIRE_LANES];   /* one a lane */
+static uint64_t nobody_begun;
+static const _Atomic uint32_t always = 1;
+static const struct ring_peer gone = { .stop = &always };
+static struct sender nobody = { .writer = { .peer = &gone, .closed = true }, .begun = &nobody_begun };
+static struct sender *sender_of[MAX_VCPUS]; /* by vCPU; QEMU uses the index of an ended thread again */
+
+#if QEMU_API > 1
+static struct qemu_plugin_scoreboard *begun_board;
+#endif
+
+static inline struct sender *find(unsigned vcpu)
+{
+	return sender_of[vcpu & (MAX_VCPUS - 1)];
+}
+
+static inline uint64_t begun(const struct sender *s, unsigned vcpu)
+{
+#if QEMU_API > 1
+	return *(const uint64_t *)qemu_plugin_scoreboard_find(begun_board, vcpu);
+#else
+	return *s->begun;
+#endif
+}
+
+static __attribute__((noinline, cold)) void cut(struct sender *s, uint64_t now)
+{
+	uint64_t missing = s->due - now;
+	ring_push(&s->writer, wire_event(WIRE_CUT, 0, missing < UINT16_MAX ? missing : UINT16_MAX));
+}
+
+static void block_entered(unsigned vcpu, void *data)
+{
+	struct sender *s = find(vcpu);
+	uint64_t word = (uintptr_t)data;
+	uint64_t now = begun(s, vcpu);
+
+	if (__builtin_expect(now != s->due, 0))
+		cut(s, now);
+	s->due = now + wire_count(word);
+	ring_push(&s->writer, word);
+}
+
+/*
+ * Size and direction of an access by QEMU's `info`, bits as in an access word; each value is asked for once.
+ * The interface tells a write, but not that an atomic access read too: that is in QEMU's bits 16 and up.
+ */
+enum { MEMINFO_BITS = 18 };
+static uint8_t meminfo[1 << MEMINFO_BITS];
+
+static __attribute__((noinline, cold)) unsigned meminfo_ask(qemu_plugin_meminfo_t info)
+{
+	unsigned rw = qemu_plugin_mem_is_store(info) ? WIRE_WRITE : WIRE_READ;
+	if (rw == WIRE_WRITE && (info >> 16 & 3) == QEMU_PLUGIN_MEM_RW)
+		rw = WIRE_READ | WIRE_WRITE;
+	unsigned bits = qemu_plugin_mem_size_shift(info) << 2 | rw;
+	if (info >> MEMINFO_BITS == 0)
+		meminfo[info] = (uint8_t)bits;
+	return bits;
+}
+
+static void accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *data)
+{
+	unsigned bits = info >> MEMINFO_BITS ? 0 : meminfo[info];
+
+	if (__builtin_expect(!bits, 0))
+		bits = meminfo_ask(info);
+	ring_push(&find(vcpu)->writer, vaddr << 16 | (uintptr_t)data | bits);
+}
+
+#if QEMU_API == 1
+static void instruction_begun(unsigned vcpu, void *data)
+{
+	(void)data;
+	++*find(vcpu)->begun;
+}
+#endif
+
+static void count_begun(struct qemu_plugin_insn *insn)
+{
+#if QEMU_API > 1
+	const qemu_plugin_u64 entry = { begun_board, 0 };
+	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64, entry, 1);
+#else
+	if (plugin.parallel)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, instruction_begun, QEMU_PLUGIN_CB_NO_REGS, NULL);
+	else
+		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64, &plugin.wire->lane[0].begun, 1);
+#endif
+}
+
+static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	uint8_t lengths[WIRE_BLOCK_INSNS];
+	size_t nr = qemu_plugin_tb_n_insns(tb), bytes = 0;
+
+	(void)id;
+	if (plugin.detached || !nr || nr > WIRE_BLOCK_INSNS)
+		return;
+	for (size_t i = 0; i < nr; i++) {
+		size_t length = qemu_plugin_insn_size(qemu_plugin_tb_get_insn(tb, i));
+		lengths[i] = (uint8_t)length;
+		bytes += length;
+	}
+
+	pthread_mutex_lock(&plugin.lock);
+	if (!plugin.based) {
+		const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+		plugin.base = (uintptr_t)qemu_plugin_insn_haddr(first) - qemu_plugin_insn_vaddr(first);
+		plugin.based = true;
+		maps_send();
+	}
+	uint64_t word = define_block(qemu_plugin_tb_vaddr(tb), lengths, (unsigned)nr, bytes);
+	pthread_mutex_unlock(&plugin.lock);
+
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entered, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)word);
+	for (size_t i = 0; i < nr; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		count_begun(insn);
+		/* Once for both directions: QEMU 7.2 leaves out callbacks that stand behind one of the other direction. */
+		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+		                                 (void *)(uintptr_t)wire_access((unsigned)i));
+	}
+}
+
+static void thread_created(qemu_plugin_id_t id, unsigned vcpu)
+{
+	struct wire *wire = plugin.wire;
+
+	(void)id;
+	sender_of[vcpu & (MAX_VCPUS - 1)] = &nobody;
+	if (plugin.detached)
+		return;
+	pthread_mutex_lock(&plugin.lock);
+	uint32_t thread = wire->threads++;
+	plugin.parallel = thread > 0;
+	unsigned i = 0;
+	while (i < WIRE_LANES && atomic_load_explicit(&wire->lane[i].state, memory_order_acquire) != WIRE_LANE_FREE)
+		i++;
+	if (i < WIRE_LANES && vcpu < MAX_VCPUS) {
+		struct wire_lane *lane = &wire->lane[i];
+		struct sender *s = &senders[i];
+		*s = (struct sender){ .lane = lane, .begun = &lane->begun, .call = -1 };
+		ring_writer_init(&s->writer, &lane->ring, (uint64_t *)(void *)((char *)wire + wire_lane_offset(i)),
+		                 WIRE_LANE_WORDS, &plugin.peer);
+#if QEMU_API > 1
+		s->due = begun(s, vcpu);
+#endif
+		lane->thread = thread;
+		lane->begun = 0;
+		atomic_store_explicit(&lane->state, WIRE_LANE_OPEN, memory_order_release);
+		if (i >= wire->lanes)
+			atomic_store_explicit(&wire->lanes, i + 1, memory_order_release);
+		sender_of[vcpu] = s;
+	} else {
+		wire->unfollowed++;
+	}
+	pthread_mutex_unlock(&plugin.lock);
+}
+
+/* The thread's count is final. */
+static void settle(struct sender *s, unsigned vcpu)
+{
+#if QEMU_API > 1
+	s->lane->begun = begun(s, vcpu);
+#else
+	(void)s;
+	(void)vcpu;
+#endif
+}
+
+static void thread_ended(qemu_plugin_id_t id, unsigned vcpu)
+{
+	struct sender *s = find(vcpu);
+
+	(void)id;
+	sender_of[vcpu & (MAX_VCPUS - 1)] = &nobody;
+	if (s == &nobody || plugin.detached)
+		return;
+	settle(s, vcpu);
+	atomic_store_explicit(&s->lane->state, WIRE_LANE_ENDED, memory_order_release);
+}
+
+static void syscall_entered(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
+                            uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	const uint64_t arg[6] = { a1, a2, a3, a4, a5, a6 };
+
+	(void)id, (void)a7, (void)a8;
+	if (!plugin.detached && find(vcpu) != &nobody)
+		syscall_begins(find(vcpu), num, arg);
+}
+
+static void syscall_left(qemu_plugin_id_t id, unsigned vcpu, int64_t num, int64_t ret)
+{
+	(void)id;
+	if (!plugin.detached && find(vcpu) != &nobody)
+		syscall_returned(find(vcpu), num, ret);
+}
+
+/* QEMU may call it twice, and not at all when the program dies of a signal. */
+static void program_exits(qemu_plugin_id_t id, void *data)
+{
+	(void)id, (void)data;
+	if (plugin.detached)
+		return;
+	for (unsigned vcpu = 0; vcpu < MAX_VCPUS; vcpu++)
+		if (sender_of[vcpu] && sender_of[vcpu] != &nobody)
+			settle(sender_of[vcpu], vcpu);
+	plugin.wire->exited = 1;
+}
+
+/*
+ * A forked child must not write into its parent's lanes, and translated code adds to counts there: private memory
+ * takes their place. vfork is fork under QEMU. Only calls that are safe after fork in a process with threads.
+ */
+static void child_forked(void)
+{
+	plugin.detached = true;
+	for (unsigned i = 0; i < WIRE_LANES; i++) {
+		senders[i].writer.closed = true;
+		senders[i].writer.limit = senders[i].writer.head;
+	}
+	mmap(plugin.wire, wire_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+/* fd=N: the shared memory. Closed here, before the program runs, so that it never sees it. */
+static struct wire *attach(int argc, char **argv)
+{
+	struct stat st;
+	int fd = -1;
+
+	for (int i = 0; i < argc; i++)
+		if (!strncmp(argv[i], "fd=", 3))
+			fd = atoi(argv[i] + 3);
+	if (fd < 0 || fstat(fd, &st) || (size_t)st.st_size != wire_bytes())
+		return NULL;
+	struct wire *wire = mmap(NULL, wire_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (wire == MAP_FAILED)
+		return NULL;
+	if (wire->magic == WIRE_MAGIC && wire->version == WIRE_VERSION)
+		return wire;
+	munmap(wire, wire_bytes());
+	return NULL;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	plugin.syscalls = syscalls_of(info->target_name);
+	plugin.wire = attach(argc, argv);
+	if (!plugin.wire || !plugin.syscalls || info->system_emulation || pthread_atfork(NULL, NULL, child_forked))
+		return -1;
+	plugin.peer = (struct ring_peer){ .stop = &plugin.wire->stop, .parent = getppid() };
+	ring_writer_init(&plugin.definitions, &plugin.wire->definitions,
+	                 (uint64_t *)(void *)((char *)plugin.wire + wire_definitions_offset()), WIRE_DEFINITION_WORDS, &plugin.peer);
+	maps_remember_own();
+#if QEMU_API > 1
+	begun_board = qemu_plugin_scoreboard_new(sizeof(uint64_t));
+#else
+	plugin.wire->counted = 1;
+#endif
+	qemu_plugin_register_vcpu_init_cb(id, thread_created);
+	qemu_plugin_register_vcpu_exit_cb(id, thread_ended);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+	qemu_plugin_register_vcpu_syscall_cb(id, syscall_entered);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, syscall_left);
+	qemu_plugin_register_atexit_cb(id, program_exits, NULL);
+	plugin.wire->attached = 1;
+	return 0;
+}

@@ -1,0 +1,72 @@
+/*
+ * What the files of the plugin share. There is one program, one emulator and so one plugin: its state is a global,
+ * since QEMU's callbacks carry no context.
+ */
+#ifndef CYCLEWISE_PLUGIN_PLUGIN_H
+#define CYCLEWISE_PLUGIN_PLUGIN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plugin/table.h"
+#include "record/ring.h"
+#include "record/wire.h"
+
+/* Numbers of the system calls that are followed; -1 where the ISA has none. */
+struct syscalls {
+	const char *target;              /* QEMU's name of the ISA */
+	int mmap, mprotect, munmap, mremap, madvise, rt_sigaction, clone, fork, vfork, execve, execveat;
+};
+
+/* One thread of the program. Touched by that thread alone once it runs. */
+struct sender {
+	struct ring_writer writer;
+	struct wire_lane *lane;
+	uint64_t *begun;                 /* instructions begun; where lane->begun is kept exact, that */
+	uint64_t due;                    /* what it will be when the block being executed has run to its end */
+	int64_t call;                    /* the system call under way */
+	uint64_t arg[6];
+};
+
+struct plugin {
+	struct wire *wire;
+	struct ring_peer peer;
+	_Atomic bool detached;           /* nobody listens, or a forked child: send nothing, instrument nothing */
+	bool parallel;                   /* there has been a second thread; set before it runs */
+	bool based;                      /* `base` is known: something was translated */
+	uint64_t base;                   /* host address of guest address 0 */
+	const struct syscalls *syscalls;
+
+	pthread_mutex_t lock;            /* over all below, and over creation of threads */
+	struct ring_writer definitions;
+	struct table blocks;             /* hash of content -> struct block_copy */
+	struct table pages;              /* address -> hash of content */
+	uint32_t nr_blocks;
+	struct table own;                /* start -> end of the emulator's own mappings */
+};
+
+extern struct plugin plugin;
+
+/* Host memory the guest's bytes are copied from may not be mapped: how many bytes from `addr` could be read. */
+size_t guest_read(uint64_t addr, void *buf, size_t size);
+
+/*
+ * The word that stands for a block of `nr_insns` instructions; defined at the reader where it is new.
+ * Caller holds the lock.
+ */
+uint64_t define_block(uint64_t pc, const uint8_t *lengths, unsigned nr_insns, size_t bytes);
+void define_map(uint64_t start, uint64_t end, uint64_t offset, const char *path);
+void define_unmap(uint64_t start, uint64_t end);
+void define_move(uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes);
+
+/* Remembers which mappings are the emulator's own; later sends those that are not. */
+void maps_remember_own(void);
+void maps_send(void);
+
+const struct syscalls *syscalls_of(const char *target);
+void syscall_begins(struct sender *s, int64_t num, const uint64_t arg[6]);
+void syscall_returned(struct sender *s, int64_t num, int64_t ret);
+
+#endif

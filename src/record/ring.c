@@ -1,0 +1,102 @@
+/*
+ * The slow paths of the ring: waiting for room, waking who waits, noticing that the other side has died.
+ *
+ * The producer that finds the ring full announces that it sleeps and then looks at tail once more; the consumer
+ * publishes tail and then looks whether it sleeps. All four are sequentially consistent, so one sees the other.
+ * The timeout is no part of that: it is there to notice a consumer that was killed.
+ */
+#include "record/ring.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHECK_NS = 100 * 1000 * 1000 };
+
+/* The word lies in shared memory: no FUTEX_PRIVATE_FLAG. Raw calls, since the plugin runs inside the emulator. */
+static void futex_wait(_Atomic uint32_t *word, uint32_t value)
+{
+	const struct timespec timeout = { .tv_nsec = CHECK_NS };
+	int error = errno;
+
+	syscall(SYS_futex, word, FUTEX_WAIT, value, &timeout, NULL, 0);
+	errno = error;
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void ring_writer_init(struct ring_writer *w, struct ring *ring, uint64_t *words, uint64_t nr_words, const struct ring_peer *peer)
+{
+	assert(nr_words && !(nr_words & (nr_words - 1)));
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	*w = (struct ring_writer){ .ring = ring, .words = words, .mask = nr_words - 1, .head = head, .limit = head, .peer = peer };
+}
+
+void ring_reader_init(struct ring_reader *r, struct ring *ring, const uint64_t *words, uint64_t nr_words)
+{
+	assert(nr_words && !(nr_words & (nr_words - 1)));
+	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	*r = (struct ring_reader){ .ring = ring, .words = words, .mask = nr_words - 1, .head = tail, .tail = tail };
+}
+
+static bool peer_gone(const struct ring_writer *w)
+{
+	if (atomic_load_explicit(w->peer->stop, memory_order_relaxed))
+		return true;
+	return w->peer->parent && getppid() != w->peer->parent;
+}
+
+bool ring_wait(struct ring_writer *w)
+{
+	struct ring *ring = w->ring;
+
+	if (w->closed)
+		return false;
+	for (;;) {
+		uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_seq_cst);
+		if (w->head - tail <= w->mask) {
+			w->limit = tail + w->mask + 1;
+			atomic_store_explicit(&ring->sleeping, 0, memory_order_relaxed);
+			break;
+		}
+		if (atomic_exchange_explicit(&ring->sleeping, 1, memory_order_seq_cst)) {
+			futex_wait(&ring->sleeping, 1);
+			if (peer_gone(w))
+				break;
+		}
+	}
+	if (!peer_gone(w))
+		return true;
+	w->closed = true;
+	w->limit = w->head;
+	return false;
+}
+
+uint64_t ring_refresh(struct ring_reader *r)
+{
+	uint64_t head = atomic_load_explicit(&r->ring->head, memory_order_acquire);
+
+	if (r->broken || head - r->tail > r->mask + 1) {
+		r->broken = true;
+		return 0;
+	}
+	r->head = head;
+	return head - r->tail;
+}
+
+void ring_wake(struct ring_reader *r)
+{
+	if (!atomic_load_explicit(&r->ring->sleeping, memory_order_seq_cst))
+		return;
+	uint64_t head = atomic_load_explicit(&r->ring->head, memory_order_relaxed);
+	if (head - r->tail > (r->mask + 1) / 2)
+		return;
+	atomic_store_explicit(&r->ring->sleeping, 0, memory_order_seq_cst);
+	futex_wake(&r->ring->sleeping);
+}
