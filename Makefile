@@ -1,0 +1,43 @@
+# For those who type `make`. Meson does the work: build/ is an ordinary Meson build directory.
+BUILD ?= build
+PREFIX ?= /usr/local
+NINJA = ninja -C $(BUILD)
+
+all: $(BUILD)/build.ninja
+	$(NINJA)
+
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null && command -v ninja >/dev/null || { echo "meson or ninja is missing: 'make setup' installs what the build needs" >&2; exit 1; }
+	meson setup --prefix=$(abspath $(PREFIX)) $(BUILD)
+
+# Installs the Debian packages that are missing, as root or through sudo.
+setup:
+	scripts/setup build run
+
+demo: setup
+	$(MAKE) all
+	scripts/demo $(BUILD)
+
+# The unit tests run twice, the second time under the address and undefined-behaviour sanitizers.
+test:
+	scripts/setup build run test
+	$(MAKE) all
+	tests/run $(BUILD)
+
+# Rewrites the expected texts; review the difference before committing it.
+golden: all
+	tests/golden/run --rewrite $(BUILD)/cyclewise
+
+bench:
+	scripts/setup build run test bench
+	$(MAKE) all
+	tests/bench/run $(BUILD)
+
+install: all
+	meson configure --prefix=$(abspath $(PREFIX)) $(BUILD)
+	DESTDIR=$(DESTDIR) $(NINJA) install
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-sanitize
+
+.PHONY: all setup demo test golden bench install clean
