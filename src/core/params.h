@@ -240,9 +240,11 @@ extern const struct core_ideal_part core_ideals[NR_CORE_IDEALS];
 
 /*
  * A description is a key file: a [group] for each group of parameters, `name = value` for each parameter. A value
- * is a number (decimal or 0x; K and M behind it for 1024 and 1024²), or for a set of ports a list of their names. Besides, [core] has `inherit` (a core whose values hold where this file says nothing),
- * `title`, and the lists `leaves_out` and `source`, items separated by `;`. The comment above a key is where its
- * value is from; it holds for the keys below too, up to the next comment, and a group's for the group.
+ * is a number (decimal or 0x; K and M behind it for 1024 and 1024²), or for a set of ports a list of their names.
+ * Besides, [core] has `inherit` (a core whose values hold where this file says nothing), `title`, and the lists
+ * `leaves_out` and `source`, items separated by `;`. A line that begins with a tab continues the one before. The
+ * comment above a key is where its value is from; it holds for the keys below too, up to the next comment, and a
+ * group's for the group.
  *
  * Reads a description by name or by path (what has a `/` or ends in `.core`). Names are searched in
  * $CYCLEWISE_DATA/cores, then in the build tree or installation the program belongs to. 0 or -errno: -ENOENT
