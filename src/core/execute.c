@@ -1,0 +1,343 @@
+/*
+ * Execution in the detailed core: operands, ports, units, loads and stores, results.
+ *
+ * The shape of an instruction is that of isa/insn.h: loads from the addresses; compute uops from the loaded data
+ * and the other operands, stage after stage; store address; store data. Older instructions have booked their
+ * ports already, so the first free cycle is what oldest-first selection would give.
+ *
+ * Not modelled: replays of uops that were woken for an L1 hit that missed, bank conflicts of L1D, the extra
+ * cycles where base and target of a short-latency load lie in different pages.
+ */
+#include "core/ooo.h"
+
+struct operand_wait {
+	uint64_t ready, by;            /* by: record number + 1; 0: none made it wait */
+};
+
+static inline void operand(const struct ooo *o, uint8_t reg, unsigned late, unsigned bypass, struct operand_wait *w)
+{
+	uint64_t ready = o->reg_ready[reg] + bypass;
+
+	ready = ready > late ? ready - late : 0;
+	if (ready > w->ready) {
+		w->ready = ready;
+		w->by = o->reg_by[reg];
+	}
+}
+
+/* A result of the other vector domain takes longer to come. */
+static inline unsigned bypass(const struct ooo *o, const struct insn *in, uint8_t reg)
+{
+	uint8_t flags = o->reg_flags[reg];
+
+	if ((in->flags & INSN_FP && flags & REG_DOMAIN_INT) || (in->flags & INSN_VINT && flags & REG_DOMAIN_FP))
+		return (unsigned)o->desc->bypass_fp;
+	return 0;
+}
+
+/* When the uop `i` of the attempt may issue at the earliest: the cycle its slot was dispatched, and on. */
+static inline uint64_t uop_floor(const struct ooo *o, const struct attempt *a, unsigned i)
+{
+	unsigned slot = i < a->slots ? i : a->slots ? a->slots - 1 : 0;
+	return a->dispatch + (a->slot_position + slot) / (unsigned)o->desc->rename_width + (unsigned)o->desc->issue_latency;
+}
+
+/* Books the uop in the first cycle from `ready` on in which a port (and its unit) is free; returns the cycle. */
+static uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, uint64_t ready)
+{
+	const struct uop *u = &a->uop[i];
+	uint16_t ports = a->port[i];
+
+	if (!ports)
+		return ready;
+	uint64_t best = UINT64_MAX;
+	unsigned port = 0, unit = u->unit ? (unsigned)CORE_PORTS + u->unit - 1 : 0;
+	for (unsigned rest = ports; rest; rest &= rest - 1) {
+		unsigned p = (unsigned)__builtin_ctz(rest);
+		uint64_t c = ports_first(&o->ports, p, ready);
+		while (unit) {
+			uint64_t free = ports_first_run(&o->ports, unit, c, u->busy ? u->busy : 1);
+			if (free == c)
+				break;
+			c = ports_first(&o->ports, p, free);
+		}
+		if (c < best) {
+			best = c;
+			port = p;
+		}
+	}
+	ports_book(&o->ports, port, best);
+	if (unit)
+		ports_book_run(&o->ports, unit, best, u->busy ? u->busy : 1);
+	release_add(&o->held, HELD_PORT + port, best + 1);
+	if (o->sched_of_port[port] != NO_SCHEDULER)
+		release_add(&o->held, HELD_SCHEDULER + o->sched_of_port[port], best + 1);
+	if (best > ready)
+		a->issue_wait = unit ? WAIT_UNIT : WAIT_PORT;
+	if (best < a->issue)
+		a->issue = best;
+	return best;
+}
+
+/* --- loads ------------------------------------------------------------------------------------------- */
+
+/* One access of a load that could start in `cycle`; returns when its data is there. */
+static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const struct step *s)
+{
+	const struct core_desc *d = o->desc;
+	const struct insn *in = a->in;
+	struct lsq_answer q;
+	struct access m;
+	uint64_t held = lsq_hold(&o->lsq, in->pc, cycle), done;
+
+	if (held > cycle) {
+		cycle = held;
+		a->issue_wait = WAIT_MEMORY_ORDER;
+	}
+	lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
+	if (q.verdict != LSQ_CACHE && q.store->known > cycle) {
+		/* The older store's address is not there yet and nothing told the load to wait. */
+		if (!a->violation || q.store->known < a->violation) {
+			a->violation = q.store->known;
+			a->violation_pc = q.store->pc;
+		}
+	}
+	if (q.verdict == LSQ_FORWARD) {
+		done = later(cycle, q.store->data) + (unsigned)d->forward_latency;
+		if (q.store->data > cycle)
+			a->issue_wait = WAIT_MEMORY_ORDER;
+		if (a->level < LEVEL_FORWARD)
+			a->level = LEVEL_FORWARD;
+		return done + in->load_extra;
+	}
+	if (q.verdict == LSQ_PARTIAL) {
+		cycle = later(cycle, q.store->freed) + (unsigned)d->forward_fail_penalty;
+		a->issue_wait = WAIT_MEMORY_ORDER;
+	} else if (q.alias) {
+		cycle += (unsigned)d->alias4k_penalty;
+	}
+	memory_load(o->memory, cycle, s->addr, s->bytes, in->pc, &m);
+	done = m.done;
+	if (m.mshr_wait)
+		a->issue_wait = WAIT_MSHR;
+	if (m.l1_miss)
+		a->psv |= PSV_ST_L1;
+	if (m.tlb_miss)
+		a->psv |= PSV_ST_TLB;
+	if (m.llc_miss)
+		a->psv |= PSV_ST_LLC;
+	if (m.level > a->level)
+		a->level = m.level;
+	if (!m.l1_miss && !m.tlb_miss && in->flags & INSN_SIMPLE_ADDR && in->nr_addr &&
+	    o->reg_flags[in->addr[0]] & REG_LOADED && done == cycle + (unsigned)d->l1d_latency)
+		done = cycle + (unsigned)d->l1d_simple_latency;
+	return done + in->load_extra;
+}
+
+/* The accesses of the attempt that read, each with a load uop as long as there are some. */
+static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struct operand_wait *addr)
+{
+	const struct step *s = a->step, *end = s + (a->nr_steps < MAX_ACCESS ? a->nr_steps : MAX_ACCESS);
+	uint64_t done = 0, last = 0;
+	bool any = false;
+
+	for (unsigned i = 0; i < nr || s < end; i++) {
+		while (s < end && !(s->flags & STEP_LOAD && s->bytes))
+			s++;
+		if (i >= nr && s >= end)
+			break;
+		uint64_t floor = uop_floor(o, a, i), ready = later(floor, addr->ready);
+		if (ready > floor) {
+			a->issue_wait = WAIT_OPERAND;
+			a->issue_by = addr->by;
+		}
+		if (o->memory_floor > ready) {
+			ready = o->memory_floor;
+			a->issue_wait = WAIT_FENCE;
+		}
+		if (a->in->flags & INSN_LOCKED && o->stores_freed > ready) {
+			ready = o->stores_freed;
+			a->issue_wait = WAIT_FENCE;
+		}
+		a->ready = later(a->ready, ready);
+		uint64_t cycle = i < nr ? issue_uop(o, a, i, ready) : later(ready, last + 1);
+		last = cycle;
+		if (s < end) {
+			any = true;
+			done = later(done, load(o, a, cycle, s++));
+		} else if (!any) {
+			done = later(done, cycle + (unsigned)o->desc->l1d_latency); /* a predicated access that was not made */
+		}
+	}
+	return done;
+}
+
+static void prefetches(struct ooo *o, struct attempt *a, unsigned nr, const struct operand_wait *addr)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		uint64_t cycle = issue_uop(o, a, i, later(uop_floor(o, a, i), addr->ready));
+		if (a->step->addr)
+			memory_prefetch(o->memory, cycle, a->step->addr, false);
+		a->complete = later(a->complete, cycle + 1);
+	}
+}
+
+/* --- stores ------------------------------------------------------------------------------------------ */
+
+static void store_address(struct ooo *o, struct attempt *a, unsigned i, const struct step *s, const struct operand_wait *addr)
+{
+	uint64_t floor = uop_floor(o, a, i), ready = later(floor, addr->ready);
+
+	if (o->memory_floor > ready)
+		ready = o->memory_floor;
+	/* A load that issues in the same cycle finds the address: both are generated together. */
+	a->known = later(a->known, issue_uop(o, a, i, ready));
+	if (s && s->bytes) {
+		struct access m;
+		memory_own(o->memory, a->known, s->addr, s->bytes, a->in->pc, &m);
+		if (m.tlb_miss)
+			a->psv |= PSV_ST_TLB;
+		a->complete = later(a->complete, m.tlb_done);
+	}
+	a->complete = later(a->complete, a->known + 1);
+}
+
+/* --- results ----------------------------------------------------------------------------------------- */
+
+static void write_results(struct ooo *o, struct attempt *a)
+{
+	const struct insn *in = a->in;
+	uint8_t flags = 0;
+
+	if (in->flags & INSN_LOAD && a->result == a->load_done && !in->latency)
+		flags |= REG_LOADED;
+	if (in->flags & INSN_FP)
+		flags |= REG_DOMAIN_FP;
+	if (in->flags & INSN_VINT)
+		flags |= REG_DOMAIN_INT;
+	if (a->eliminated)
+		flags = (uint8_t)((o->reg_flags[in->data[0]] & (REG_LOADED | REG_DOMAIN_FP | REG_DOMAIN_INT)) | REG_ELIMINATED);
+	for (unsigned i = 0; i < in->nr_dst; i++) {
+		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
+		if (latency & DST_WRITEBACK) {
+			o->reg_ready[reg] = a->write_back + (latency & (DST_WRITEBACK - 1u));
+			o->reg_flags[reg] = 0;
+		} else {
+			o->reg_ready[reg] = a->eliminated ? a->result : a->result + latency;
+			o->reg_flags[reg] = flags;
+		}
+		o->reg_by[reg] = a->eliminated ? o->reg_by[in->data[0]] : o->record + 1;
+		if (!a->eliminated)
+			a->complete = later(a->complete, o->reg_ready[reg]);
+	}
+}
+
+/* Compute uops: those of a stage start when the stage before has its results. */
+static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned end, uint64_t ready)
+{
+	uint64_t stage_end = ready;
+	unsigned stage = 0;
+
+	a->chain_end = ready;
+	for (unsigned i = first; i < end; i++) {
+		const struct uop *u = &a->uop[i];
+		if (u->stage != stage) {
+			stage = u->stage;
+			stage_end = a->chain_end;
+		}
+		uint64_t cycle = issue_uop(o, a, i, later(stage_end, uop_floor(o, a, i)));
+		a->chain_end = later(a->chain_end, cycle + u->latency);
+		if (a->in->flags & INSN_WIDE)
+			o->wide_until = later(o->wide_until, cycle);
+	}
+}
+
+/* What the instruction waits for, or makes others wait for, beyond data. */
+static void fences(struct ooo *o, struct attempt *a)
+{
+	const struct core_desc *d = o->desc;
+	uint32_t flags = a->in->flags;
+
+	if (flags & INSN_FENCE)
+		a->complete = later(a->complete, later(o->loads_done, o->stores_freed)) + (unsigned)d->fence_latency;
+	if (flags & INSN_LOCKED) {
+		uint64_t start = a->load_done > (unsigned)d->l1d_latency ? a->load_done - (unsigned)d->l1d_latency : a->dispatch;
+		uint64_t end = start + (unsigned)d->lock_latency;
+		a->result = later(a->result, end);
+		a->data = later(a->data, end);
+		a->complete = later(a->complete, end);
+	}
+	if (flags & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE))
+		o->memory_floor = later(o->memory_floor, a->complete);
+	if (flags & INSN_DISPATCH_SERIALIZE)
+		a->complete = later(a->complete, later(o->commit_cycle, o->loads_done));
+}
+
+void execute(struct ooo *o, struct attempt *a)
+{
+	const struct insn *in = a->in;
+	struct operand_wait addr = { 0, 0 }, data = { 0, 0 };
+	uint64_t floor = a->dispatch + (unsigned)o->desc->issue_latency;
+	unsigned nr_loads = 0, first_store;
+
+	a->issue = UINT64_MAX;
+	a->complete = a->dispatch_last;
+	if (a->fused) {                        /* one uop with the instruction before */
+		a->ready = a->issue = later(a->dispatch, o->pair_issue);
+		a->complete = a->chain_end = a->result = later(a->dispatch, o->pair_complete);
+		return;
+	}
+	for (unsigned i = 0; i < in->nr_addr; i++)
+		operand(o, in->addr[i], 0, 0, &addr);
+	a->write_back = later(floor, addr.ready);
+	while (nr_loads < a->nr_uops && a->uop[nr_loads].kind == UOP_LOAD)
+		nr_loads++;
+	for (first_store = nr_loads; first_store < a->nr_uops && a->uop[first_store].kind == UOP_COMPUTE; )
+		first_store++;
+
+	if (in->flags & INSN_PREFETCH)
+		prefetches(o, a, nr_loads, &addr);
+	else if (nr_loads || in->flags & INSN_LOAD)
+		a->load_done = loads(o, a, nr_loads, &addr);
+
+	for (unsigned i = 0; i < in->nr_data; i++)
+		operand(o, in->data[i], in->data_late[i], bypass(o, in, in->data[i]), &data);
+	uint64_t ready = later(data.ready, a->load_done);
+	if (in->flags & (INSN_ZERO | INSN_LEAF_RESULT))
+		ready = a->load_done;
+	if (a->eliminated || in->flags & INSN_ZERO)
+		a->chain_end = ready;          /* done at rename: no uop, and no cycle */
+	else
+		compute(o, a, nr_loads, first_store, later(ready, first_store > nr_loads ? floor : 0));
+	if (ready > floor && !a->load_done) {
+		if (!a->issue_wait)
+			a->issue_wait = WAIT_OPERAND;
+		a->issue_by = data.by;
+	}
+	a->ready = later(a->ready, later(a->dispatch, ready));
+	a->result = a->chain_end > in->latency && first_store > nr_loads ? a->chain_end - in->latency : later(a->chain_end, a->dispatch);
+	a->complete = later(a->complete, later(a->chain_end, a->load_done));
+
+	const struct step *s = a->step, *end = s + (a->nr_steps < MAX_ACCESS ? a->nr_steps : MAX_ACCESS);
+	for (unsigned i = first_store; i < a->nr_uops; i++) {
+		if (a->uop[i].kind == UOP_STA) {
+			while (s < end && !(s->flags & STEP_STORE && s->bytes))
+				s++;
+			store_address(o, a, i, s < end ? s++ : NULL, &addr);
+		} else {
+			uint64_t from = first_store > nr_loads && !in->branch ? a->chain_end : ready;
+			a->data = later(a->data, issue_uop(o, a, i, later(uop_floor(o, a, i), from)) + 1);
+			a->complete = later(a->complete, a->data);
+		}
+	}
+	fences(o, a);
+	if (a->issue == UINT64_MAX)
+		a->issue = later(a->dispatch, a->nr_uops ? floor : a->dispatch);
+	if (a->ready > a->issue && a->nr_uops == 0)
+		a->ready = a->issue;
+	a->complete = later(a->complete, a->issue);
+	o->pair_issue = a->issue;
+	o->pair_complete = a->chain_end;
+	if (!a->violation)
+		write_results(o, a);
+}

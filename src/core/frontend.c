@@ -1,0 +1,412 @@
+#include "core/frontend.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "core/cycle.h"
+#include "record/timed.h"
+
+enum { LINE_SHIFT = 6, LOOP_TIMES = 2 };
+
+static inline uint16_t saturate(uint64_t v)
+{
+	return v > UINT16_MAX ? UINT16_MAX : (uint16_t)v;
+}
+
+/* --- queues ------------------------------------------------------------------------------------------ */
+
+/* The cycle from which the next `count` entries are free. */
+static inline uint64_t queue_free(const struct stage_queue *q, unsigned count)
+{
+	uint64_t last = q->n + (count < q->capacity ? count : q->capacity) - 1;
+
+	if (last < q->floor + q->capacity)
+		return 0;
+	return q->gone[(last - q->capacity) % FRONTEND_RING];
+}
+
+static inline void queue_push(struct stage_queue *q, unsigned count, uint64_t gone)
+{
+	while (count--)
+		q->gone[q->n++ % FRONTEND_RING] = gone;
+}
+
+/* --- uop cache --------------------------------------------------------------------------------------- */
+
+static struct uop_window *uop_set(const struct frontend *f, uint64_t window)
+{
+	unsigned sets = (unsigned)f->desc->uopcache_sets;
+	return f->cache + window % sets * (unsigned)f->desc->uopcache_ways;
+}
+
+static bool uop_lookup(struct frontend *f, uint64_t window)
+{
+	struct uop_window *set = uop_set(f, window);
+
+	for (int i = 0; i < f->desc->uopcache_ways; i++) {
+		if (set[i].ways && set[i].window == window) {
+			set[i].used = ++f->stamp;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Evicts the least recently used windows of the set until the new one's ways fit. */
+static void uop_insert(struct frontend *f, uint64_t window, unsigned ways)
+{
+	struct uop_window *set = uop_set(f, window), *slot = NULL;
+	int total = f->desc->uopcache_ways, taken = 0;
+
+	for (int i = 0; i < total; i++) {
+		if (set[i].ways && set[i].window == window)
+			set[i].ways = 0;
+		taken += set[i].ways;
+	}
+	while (taken + (int)ways > total) {
+		struct uop_window *old = NULL;
+		for (int i = 0; i < total; i++)
+			if (set[i].ways && (!old || set[i].used < old->used))
+				old = &set[i];
+		taken -= old->ways;
+		old->ways = 0;
+	}
+	for (int i = 0; i < total && !slot; i++)
+		if (!set[i].ways)
+			slot = &set[i];
+	*slot = (struct uop_window){ .window = window, .used = ++f->stamp, .ways = (uint8_t)ways };
+}
+
+/* The decoders have left the window they were building. */
+static void build_end(struct frontend *f)
+{
+	if (!f->building)
+		return;
+	f->building = false;
+	unsigned per_way = (unsigned)f->desc->uopcache_line_uops;
+	unsigned ways = (f->build_uops + per_way - 1) / per_way;
+	if (f->build_ok && ways && ways <= (unsigned)f->desc->uopcache_max_ways)
+		uop_insert(f, f->build_window, ways);
+}
+
+static void build_add(struct frontend *f, const struct insn *in)
+{
+	uint64_t window = in->pc / (unsigned)f->desc->uopcache_window;
+
+	if (!f->building || window != f->build_window) {
+		build_end(f);
+		f->building = true;
+		f->build_window = window;
+		f->build_uops = 0;
+		f->build_ok = true;
+	}
+	if (in->flags & INSN_MICROCODED)
+		f->build_uops += (unsigned)f->desc->uopcache_line_uops; /* takes a way of its own */
+	else
+		f->build_uops += in->decode_uops ? in->decode_uops : 1;
+	if (f->desc->uopcache_jcc_erratum && in->flags & INSN_JCC_ERRATUM)
+		f->build_ok = false;
+}
+
+/* --- packets ----------------------------------------------------------------------------------------- */
+
+/* Reads the code line of `pc` from L1I for a packet fetched in f->fetch; the stall is the part beyond a hit. */
+static void read_line(struct frontend *f, uint64_t pc, struct fetched *out)
+{
+	struct access a;
+	uint64_t line = pc >> LINE_SHIFT, hit = f->fetch + (unsigned)f->desc->l1i_latency, start = f->fetch;
+
+	f->bytes_at = later(f->bytes_at, f->fetch);
+	if (line == f->line)
+		return;
+	f->line = line;
+	if (f->desc->fetch_runahead && f->ahead < start)
+		start = f->ahead;
+	memory_fetch(f->memory, start, line << LINE_SHIFT, &a);
+	if (a.l1_miss)
+		out->psv |= PSV_DR_L1;
+	if (a.tlb_miss)
+		out->psv |= PSV_DR_TLB;
+	if (a.done > hit) {
+		uint64_t stall = a.done - hit;
+		uint64_t tlb = a.tlb_done > f->fetch ? a.tlb_done - f->fetch : 0;
+		if (tlb > stall)
+			tlb = stall;
+		out->itlb_stall = saturate(out->itlb_stall + tlb);
+		out->icache_stall = saturate(out->icache_stall + stall - tlb);
+		f->bytes_at = f->fetch + stall;
+	}
+	switch (a.level) {
+	case LEVEL_MEMORY: out->code_level = ILEVEL_MEMORY; break;
+	case LEVEL_LLC: out->code_level = ILEVEL_LLC; break;
+	case LEVEL_L2: case LEVEL_FILL_BUFFER: out->code_level = ILEVEL_L2; break;
+	default: out->code_level = ILEVEL_L1; break;
+	}
+}
+
+/* Starts the packet that holds `pc`, which the bytes of an instruction reach up to `end`. */
+static void packet_begin(struct frontend *f, const struct insn *in, uint64_t window, enum fetch_path path,
+                         struct fetched *out)
+{
+	uint64_t cycle = f->next;
+
+	if (path == PATH_UOPCACHE && f->path == PATH_UOPCACHE && !f->broken && f->deliver_windows < 2 &&
+	    f->deliver_uops < (unsigned)f->desc->uopcache_width)
+		cycle = f->deliver;            /* a second, sequential window in the same cycle */
+	if (f->path != PATH_NONE && f->path != path && f->desc->uopcache_sets)
+		cycle += (unsigned)f->desc->uopcache_penalty;
+	f->packet++;
+	if (f->desc->fetch_packets) {
+		uint64_t old = f->packet - (unsigned)f->desc->fetch_packets;
+		if (f->packet >= (unsigned)f->desc->fetch_packets)
+			cycle = later(cycle, f->packet_leave[old % FRONTEND_RING] + 1);
+	}
+	if (f->desc->fetch_runahead) {
+		f->ahead++;
+		if (f->packet >= (unsigned)f->desc->fetch_runahead)
+			f->ahead = later(f->ahead, f->packet_fetch[(f->packet - (unsigned)f->desc->fetch_runahead) % FRONTEND_RING]);
+	}
+	f->packet_fetch[f->packet % FRONTEND_RING] = cycle;
+	f->packet_leave[f->packet % FRONTEND_RING] = 0;
+	f->path = path;
+	f->window = window;
+	f->broken = false;
+	f->fetch = cycle;
+	f->bytes_at = cycle;
+	out->packet_first = true;
+	if (path == PATH_UOPCACHE) {
+		build_end(f);
+		if (f->deliver != cycle || !f->deliver_uops) {
+			f->deliver = cycle;
+			f->deliver_uops = 0;
+			f->deliver_windows = 0;
+		}
+		f->deliver_windows++;
+		f->next = cycle + 1;
+	} else {
+		read_line(f, in->pc, out);
+		f->next = f->bytes_at + 1;
+	}
+}
+
+/* --- the three ways ---------------------------------------------------------------------------------- */
+
+static inline unsigned queue_uops(const struct insn *in)
+{
+	return in->decode_uops ? in->decode_uops : 1;
+}
+
+/* From the uop cache or the loop buffer: uopcache.width a cycle. */
+static uint64_t deliver_cached(struct frontend *f, const struct insn *in)
+{
+	const struct core_desc *d = f->desc;
+	unsigned uops = queue_uops(in), width = (unsigned)d->uopcache_width;
+
+	if (in->flags & INSN_MICROCODED) {
+		f->deliver += (unsigned)d->microcode_penalty + (uops + (unsigned)d->microcode_width - 1) / (unsigned)d->microcode_width;
+		f->deliver_uops = width;
+	} else if (f->deliver_uops + uops > width && f->deliver_uops) {
+		f->deliver++;
+		f->deliver_uops = uops;
+		f->deliver_windows = 1;
+	} else {
+		f->deliver_uops += uops;
+	}
+	uint64_t into = f->deliver + (unsigned)d->uopcache_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
+	if (room > into) {
+		f->deliver += room - into;
+		f->deliver_uops = uops;
+		f->deliver_windows = 1;
+		into = room;
+	}
+	f->next = later(f->next, f->deliver + (f->deliver_uops >= width || f->deliver_windows >= 2));
+	return into;
+}
+
+/* Through predecode, the instruction queue and the decoders. */
+static uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
+{
+	const struct core_desc *d = f->desc;
+	unsigned uops = queue_uops(in);
+	uint64_t pre = later(f->bytes_at + (unsigned)d->fetch_latency, queue_free(&f->insns, 1));
+
+	if (pre > f->predecode) {
+		f->predecode = pre;
+		f->predecode_used = 0;
+	} else if (f->predecode_used >= (unsigned)d->fetch_width) {
+		f->predecode++;
+		f->predecode_used = 0;
+	}
+	f->predecode_used++;
+	f->next = later(f->next, f->predecode >= (unsigned)d->fetch_latency ? f->predecode - (unsigned)d->fetch_latency : 0);
+
+	if (f->predecode > f->decode) {
+		f->decode = f->predecode;
+		f->decode_used = 0;
+	}
+	bool complex = uops > 1 || in->flags & (INSN_COMPLEX | INSN_MICROCODED);
+	if (f->decode_used >= (unsigned)d->decode_width || (complex && d->decode_complex && f->decode_used >= (unsigned)d->decode_complex)) {
+		f->decode++;
+		f->decode_used = 0;
+	}
+	f->decode_used++;
+	if (in->flags & INSN_MICROCODED) {
+		f->decode += (unsigned)d->microcode_penalty + (uops + (unsigned)d->microcode_width - 1) / (unsigned)d->microcode_width;
+		f->decode_used = (unsigned)d->decode_width;
+	}
+	uint64_t into = f->decode + (unsigned)d->decode_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
+	if (room > into) {
+		f->decode += room - into;
+		f->decode_used = 1;
+		into = room;
+	}
+	queue_push(&f->insns, 1, f->decode);
+	if (d->uopcache_sets)
+		build_add(f, in);
+	return into;
+}
+
+/* --- what the core calls ----------------------------------------------------------------------------- */
+
+void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
+{
+	const struct core_desc *d = f->desc;
+	uint64_t into;
+
+	*out = (struct fetched){ 0 };
+	f->loop_uops += queue_uops(in);
+	if (f->path == PATH_LOOP) {
+		out->packet_first = f->broken;
+		if (f->broken) {
+			f->packet++;
+			f->packet_fetch[f->packet % FRONTEND_RING] = f->deliver;
+		}
+		f->broken = false;
+		f->fetch = f->deliver;
+		into = fused ? f->deliver + (unsigned)d->uopcache_latency : deliver_cached(f, in);
+	} else {
+		bool cached = false;
+		uint64_t window;
+		if (d->uopcache_sets) {
+			window = in->pc / (unsigned)d->uopcache_window;
+			if (f->path == PATH_UOPCACHE && window == f->window && !f->broken)
+				cached = true;
+			else if (f->path == PATH_DECODE && window == f->build_window && f->building && !f->broken)
+				cached = false;        /* stays with the decoders until the window ends */
+			else
+				cached = uop_lookup(f, window);
+		}
+		if (!cached)
+			window = (in->pc + in->length - 1) / (unsigned)d->fetch_bytes;
+		enum fetch_path path = cached ? PATH_UOPCACHE : PATH_DECODE;
+		if (f->broken || path != f->path || window != f->window)
+			packet_begin(f, in, window, path, out);
+		if (path == PATH_DECODE && (in->pc + in->length - 1) >> LINE_SHIFT != f->line) {
+			read_line(f, in->pc + in->length - 1, out);
+			f->next = later(f->next, f->bytes_at + 1);
+		}
+		if (path == PATH_UOPCACHE)
+			into = fused ? f->deliver + (unsigned)d->uopcache_latency : deliver_cached(f, in);
+		else
+			into = fused ? f->decode + (unsigned)d->decode_latency : deliver_decoded(f, in);
+	}
+	out->fetch = f->fetch;
+	out->avail = into + (unsigned)d->rename_latency;
+}
+
+void frontend_dispatched(struct frontend *f, unsigned slots, uint64_t cycle)
+{
+	queue_push(&f->uops, slots, cycle);
+}
+
+void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p)
+{
+	const struct core_desc *d = f->desc;
+	uint64_t at = f->path == PATH_DECODE ? f->bytes_at : f->deliver;
+
+	if (p->target <= in->pc && in->pc == f->loop_branch && p->target == f->loop_target) {
+		f->loop_times++;
+	} else {
+		f->loop_branch = in->pc;
+		f->loop_target = p->target;
+		f->loop_times = 0;
+	}
+	bool fits = d->loop_buffer && f->loop_times >= LOOP_TIMES && f->loop_uops <= (unsigned)d->loop_buffer;
+	f->loop_uops = 0;
+	f->broken = true;
+	build_end(f);
+	if (fits) {
+		if (f->path != PATH_LOOP) {
+			f->deliver = at + 1;
+			f->deliver_uops = 0;
+			f->path = PATH_LOOP;
+		} else if (f->deliver_uops) {
+			f->deliver++;                  /* an iteration's end and the next one's start are not delivered together */
+			f->deliver_uops = 0;
+		}
+		return;
+	}
+	if (f->path == PATH_LOOP)
+		f->path = PATH_UOPCACHE;
+	if (p->redirect)
+		f->next = f->fetch + (unsigned)d->branch_decode_redirect;
+	else if (p->btb == BTB_SECOND)
+		f->next = at + 1 + (unsigned)d->branch_btb2_bubble;
+	else
+		f->next = at + 1 + (unsigned)d->branch_taken_bubble;
+	if (p->redirect)
+		f->ahead = f->next;
+	f->deliver_uops = 0;
+}
+
+void frontend_hold(struct frontend *f, uint64_t avail)
+{
+	const struct core_desc *d = f->desc;
+	uint64_t decode = avail - (unsigned)(d->rename_latency + d->decode_latency);
+	uint64_t deliver = avail - (unsigned)(d->rename_latency + d->uopcache_latency);
+
+	if (f->path == PATH_DECODE && f->decode < decode) {
+		f->decode = decode;
+		f->decode_used = (unsigned)d->decode_width;
+	} else if (f->path != PATH_DECODE && f->deliver < deliver) {
+		f->deliver = deliver;
+		f->deliver_uops = (unsigned)d->uopcache_width;
+		f->next = later(f->next, deliver + 1);
+	}
+}
+
+void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
+{
+	build_end(f);
+	f->path = PATH_NONE;
+	f->broken = true;
+	f->next = cycle;
+	f->ahead = cycle;
+	f->packet = packet;
+	f->line = UINT64_MAX;
+	f->insns.floor = f->insns.n;
+	f->uops.floor = f->uops.n;
+	f->predecode = f->decode = f->deliver = cycle;
+	f->predecode_used = f->decode_used = f->deliver_uops = f->deliver_windows = 0;
+	f->loop_branch = 0;
+}
+
+int frontend_init(struct frontend *f, const struct core_desc *desc, struct memory *memory)
+{
+	*f = (struct frontend){ .desc = desc, .memory = memory, .broken = true, .line = UINT64_MAX };
+	f->insns.capacity = (uint32_t)desc->fetch_queue;
+	f->uops.capacity = (uint32_t)desc->queue_entries;
+	if (desc->uopcache_sets) {
+		f->cache = calloc((size_t)desc->uopcache_sets * (size_t)desc->uopcache_ways, sizeof *f->cache);
+		if (!f->cache)
+			return error_errno(ENOMEM, "uop cache");
+	}
+	return 0;
+}
+
+void frontend_fini(struct frontend *f)
+{
+	free(f->cache);
+	f->cache = NULL;
+}

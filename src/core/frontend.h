@@ -1,0 +1,110 @@
+/*
+ * The front end of the detailed core: from the predicted path to uops offered to rename.
+ *
+ * Three ways to the uop queue: the uop cache, the decoders (fetch blocks, instruction queue, decode limits),
+ * and the loop buffer. Every instruction is handed in once, in fetch order, wrong path included; what is
+ * computed is the cycle of its fetch and the earliest cycle at which it could dispatch.
+ *
+ * Not modelled: entry points in the middle of a uop-cache window (a window is cached as a whole), the rule that
+ * both halves of a 64-byte line must be cacheable, eviction from the uop cache when L1I evicts the line,
+ * loops with inner taken branches in the loop buffer.
+ * Ref: uiCA's description of the Skylake front end (figures), BOOM's documentation of its fetch unit.
+ */
+#ifndef CYCLEWISE_CORE_FRONTEND_H
+#define CYCLEWISE_CORE_FRONTEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/branch.h"
+#include "core/memory.h"
+#include "core/params.h"
+#include "isa/insn.h"
+
+enum { FRONTEND_RING = 2048 };         /* more than any queue plus a walk of the wrong path */
+
+enum fetch_path { PATH_NONE, PATH_UOPCACHE, PATH_DECODE, PATH_LOOP };
+
+struct uop_window {                    /* one cached window of code */
+	uint64_t window;               /* pc / uopcache.window */
+	uint32_t used;                 /* stamp of its last use */
+	uint8_t ways;                  /* it takes; 0: free */
+};
+
+/* A queue between stages: an entry may be taken when the holder `capacity` before it has gone. */
+struct stage_queue {
+	uint64_t gone[FRONTEND_RING];  /* [n % ring]: cycle in which the n-th left */
+	uint64_t n;                    /* handed in so far */
+	uint64_t floor;                /* n at the last flush: those before have gone or were squashed */
+	uint32_t capacity;
+};
+
+struct frontend {
+	const struct core_desc *desc;
+	struct memory *memory;
+
+	enum fetch_path path;          /* of the present packet */
+	bool broken;                   /* the next instruction starts a new packet: a taken branch, a flush */
+	uint64_t window;               /* of the present packet: pc / window bytes, or fetch blocks */
+	uint64_t next;                 /* earliest fetch of the next packet */
+	uint64_t fetch;                /* cycle the present packet was fetched in */
+	uint64_t bytes_at;             /* ... its bytes had come */
+	uint64_t packet;               /* number of the present packet */
+	uint64_t ahead;                /* where branch prediction is, where it runs ahead */
+
+	uint64_t line;                 /* last code line read from L1I */
+	uint64_t deliver;              /* uop cache, loop buffer: cycle now delivered in, uops and windows of it used up */
+	uint32_t deliver_uops, deliver_windows;
+	uint64_t predecode;            /* decoders: the same for predecode */
+	uint32_t predecode_used;
+	uint64_t decode;               /* ... and decode */
+	uint32_t decode_used;
+
+	struct stage_queue insns;      /* instruction queue: predecode to decode */
+	struct stage_queue uops;       /* uop queue: to dispatch */
+	uint64_t packet_leave[FRONTEND_RING]; /* [packet % ring]: commit of its youngest */
+	uint64_t packet_fetch[FRONTEND_RING];
+
+	uint64_t build_window;         /* decoders: window being built for the uop cache */
+	uint32_t build_uops;
+	bool build_ok, building;
+	struct uop_window *cache;      /* [sets][ways] */
+	uint32_t stamp;
+
+	uint64_t loop_branch, loop_target; /* last backward taken branch */
+	uint32_t loop_times, loop_uops;    /* in a row; uops since */
+};
+
+struct fetched {
+	uint64_t fetch, avail;         /* avail: earliest dispatch by the front end's own means */
+	uint16_t psv;                  /* PSV_DR_* where its packet missed and it stands first */
+	uint16_t icache_stall, itlb_stall;
+	uint8_t code_level;            /* enum ilevel */
+	bool packet_first;
+};
+
+int  frontend_init(struct frontend *f, const struct core_desc *desc, struct memory *memory);
+void frontend_fini(struct frontend *f);
+
+/* The next instruction in fetch order. `fused`: it is the second of a macro-fused pair and travels with the first. */
+void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out);
+/* It dispatched in `cycle` with that many slots of the uop queue (0 for the fused second). */
+void frontend_dispatched(struct frontend *f, unsigned slots, uint64_t cycle);
+/* It committed (or was squashed) in `cycle`: the packet it belongs to may be forgotten then. */
+static inline void frontend_left(struct frontend *f, uint64_t cycle)
+{
+	f->packet_leave[f->packet % FRONTEND_RING] = cycle;
+}
+/* The instruction just delivered is a branch predicted taken, with who knew its target. */
+void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p);
+/* The sequencer is busy with the instruction just delivered: nothing behind it is offered before `avail`. */
+void frontend_hold(struct frontend *f, uint64_t avail);
+/* All that was fetched after the instruction last committed is squashed; fetch starts anew in `cycle`. `packet`: see frontend_mark. */
+void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet);
+/* The present packet, to come back to after a walk of the wrong path. */
+static inline uint64_t frontend_mark(const struct frontend *f)
+{
+	return f->packet;
+}
+
+#endif

@@ -1,0 +1,184 @@
+#include "core/lsq.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/cycle.h"
+
+enum { GRANULE = 8 };
+
+uint64_t lsq_loads_free(const struct lsq *q, unsigned n, uint64_t *record)
+{
+	uint64_t entries = (uint64_t)q->desc->load_queue_entries, last = q->nr_loads + (n < entries ? n : entries);
+
+	if (last <= entries)
+		return 0;
+	*record = q->load_record[(last - entries - 1) % LSQ_RING];
+	return q->load_leave[(last - entries - 1) % LSQ_RING] + 1;
+}
+
+uint64_t lsq_stores_free(const struct lsq *q, unsigned n, uint64_t *record)
+{
+	uint64_t entries = (uint64_t)q->desc->store_queue_entries, last = q->nr_stores + (n < entries ? n : entries);
+
+	if (last <= entries)
+		return 0;
+	const struct store *s = &q->store[(last - entries - 1) % LSQ_RING];
+	*record = s->record;
+	return s->freed;
+}
+
+void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out)
+{
+	uint64_t first = addr / GRANULE, end = (addr + (bytes ? bytes : 1) - 1) / GRANULE;
+	uint64_t oldest_node = q->nr_nodes > LSQ_NODES ? q->nr_nodes - LSQ_NODES : 0;
+	uint64_t best = 0;                     /* number + 1 */
+
+	out->verdict = LSQ_CACHE;
+	out->alias = false;
+	out->store = NULL;
+	for (uint64_t g = first; g <= end && g < first + LSQ_BUCKETS; g++) {
+		uint64_t n = q->bucket[g % LSQ_BUCKETS];
+		for (; n > oldest_node; n = q->node[(n - 1) % LSQ_NODES].next) {
+			const struct store_node *node = &q->node[(n - 1) % LSQ_NODES];
+			if (node->store + LSQ_RING < q->nr_stores || node->store < best)
+				break;
+			const struct store *s = &q->store[node->store % LSQ_RING];
+			if (s->freed <= cycle)
+				break;         /* entries are freed in order: all older ones are gone too */
+			if (node->granule != g) {
+				out->alias = true;
+				continue;
+			}
+			if (s->addr < addr + bytes && addr < s->addr + s->bytes) {
+				best = node->store + 1;
+				break;
+			}
+		}
+	}
+	if (best) {
+		const struct store *s = &q->store[(best - 1) % LSQ_RING];
+		out->store = s;
+		out->verdict = s->addr <= addr && addr + bytes <= s->addr + s->bytes ? LSQ_FORWARD : LSQ_PARTIAL;
+		out->alias = false;
+	}
+}
+
+/* --- dependence prediction --------------------------------------------------------------------------- */
+
+static inline uint32_t set_index(const struct lsq *q, uint64_t pc)
+{
+	uint64_t h = (pc ^ pc >> 17) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)((h >> 32) * (uint64_t)(uint32_t)q->desc->memdep_entries >> 32);
+}
+
+uint64_t lsq_hold(struct lsq *q, uint64_t pc, uint64_t cycle)
+{
+	if (!q->desc->memdep_entries)
+		return later(cycle, q->known_max);
+	if (!--q->loads_to_clear) {
+		memset(q->set, 0, sizeof *q->set * (size_t)q->desc->memdep_entries);
+		q->loads_to_clear = (uint64_t)q->desc->memdep_clear;
+	}
+	uint32_t set = q->set[set_index(q, pc)];
+	if (!set || !q->last[set - 1])
+		return cycle;
+	uint64_t n = q->last[set - 1] - 1;
+	if (n + LSQ_RING < q->nr_stores)
+		return cycle;
+	return later(cycle, q->store[n % LSQ_RING].known);
+}
+
+void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc)
+{
+	if (!q->desc->memdep_entries)
+		return;
+	uint32_t *load = &q->set[set_index(q, pc)], *store = &q->set[set_index(q, store_pc)];
+	uint32_t set = *load && *store ? (*load < *store ? *load : *store) : *load ? *load : *store ? *store : set_index(q, pc) + 1;
+	*load = *store = set;
+	/* The store that was missed is in the queue already: the load that runs again is to wait for it. */
+	uint64_t n = q->nr_stores, oldest = n > LSQ_RING ? n - LSQ_RING : 0;
+	while (n > oldest && q->store[(n - 1) % LSQ_RING].pc != store_pc)
+		n--;
+	if (n > oldest)
+		q->last[set - 1] = n;
+}
+
+/* --- entering ---------------------------------------------------------------------------------------- */
+
+void lsq_add_load(struct lsq *q, uint64_t leave, uint64_t record)
+{
+	q->load_leave[q->nr_loads % LSQ_RING] = leave;
+	q->load_record[q->nr_loads % LSQ_RING] = record;
+	q->nr_loads++;
+}
+
+static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)
+{
+	struct access a;
+	uint64_t start = later(commit + 1, q->drain_start);
+
+	if (q->desc->store_queue_ordered)
+		start = later(start, q->drain_done);
+	if (start == q->drain_start && q->drain_used >= (uint32_t)q->desc->store_queue_drain_width)
+		start++;
+	if (start != q->drain_start)
+		q->drain_used = 0;
+	q->drain_start = start;
+	q->drain_used++;
+	if (!bytes)
+		return start + 1;
+	memory_store(q->memory, start, addr, bytes, pc, &a);
+	/* drain_width stores a cycle: the next may start in the cycle this one is written in L1D. */
+	if (a.done > start + 1)
+		q->drain_done = later(q->drain_done, a.done);
+	return later(q->drain_done, later(a.done, start + 1));
+}
+
+uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t known, uint64_t data,
+                       uint64_t commit, uint64_t record)
+{
+	uint64_t number = q->nr_stores++, freed = drain(q, pc, addr, bytes, commit);
+
+	if (!q->desc->store_queue_ordered && number) /* written out of order, freed in order */
+		freed = later(freed, q->store[(number - 1) % LSQ_RING].freed);
+	q->store[number % LSQ_RING] = (struct store){ addr, known, data, freed, record, pc, bytes };
+	q->known_max = later(q->known_max, known);
+	if (bytes) {
+		uint64_t first = addr / GRANULE, end = (addr + bytes - 1) / GRANULE;
+		for (uint64_t g = first; g <= end && g < first + 64; g++) {
+			uint64_t *head = &q->bucket[g % LSQ_BUCKETS];
+			q->node[q->nr_nodes % LSQ_NODES] = (struct store_node){ g, number, *head };
+			*head = ++q->nr_nodes;
+		}
+	}
+	if (q->desc->memdep_entries) {
+		uint32_t set = q->set[set_index(q, pc)];
+		if (set)
+			q->last[set - 1] = number + 1;
+	}
+	return freed;
+}
+
+int lsq_init(struct lsq *q, const struct core_desc *desc, struct memory *memory)
+{
+	memset(q, 0, sizeof *q);
+	q->desc = desc;
+	q->memory = memory;
+	q->loads_to_clear = (uint64_t)desc->memdep_clear;
+	if (desc->memdep_entries) {
+		q->set = calloc((size_t)desc->memdep_entries, sizeof *q->set);
+		q->last = calloc((size_t)desc->memdep_entries, sizeof *q->last);
+		if (!q->set || !q->last)
+			return error_errno(ENOMEM, "dependence predictor");
+	}
+	return 0;
+}
+
+void lsq_fini(struct lsq *q)
+{
+	free(q->set);
+	free(q->last);
+}

@@ -1,0 +1,93 @@
+/*
+ * Load and store queues of the detailed core: entries, forwarding, partial overlap, 4 KiB aliases, memory-order
+ * violations with a store-set predictor, and the drain of committed stores into L1D.
+ *
+ * Stores are entered in program order with the cycles at which their address and data are known, their commit
+ * and the cycle their entry is freed. A load looks, in the cycle it issues, at the older stores that still have
+ * their entry then; the youngest that overlaps decides.
+ * Ref: Chrysos and Emer, "Memory dependence prediction using store sets" (ISCA 1998).
+ */
+#ifndef CYCLEWISE_CORE_LSQ_H
+#define CYCLEWISE_CORE_LSQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/memory.h"
+#include "core/params.h"
+
+enum {
+	LSQ_RING = 2048,               /* entries remembered; more than any queue holds */
+	LSQ_NODES = 16384,             /* 8-byte granules of remembered stores */
+	LSQ_BUCKETS = 512,             /* one for each 8-byte granule of 4 KiB: aliases share a bucket by construction */
+};
+
+struct store {
+	uint64_t addr;
+	uint64_t known, data;          /* cycles: address known, data known */
+	uint64_t freed;                /* entry free from this cycle on: written to L1D */
+	uint64_t record;               /* number of its timed record */
+	uint64_t pc;
+	uint32_t bytes;
+};
+
+struct store_node {                    /* one granule of one store; a chain per bucket, youngest first */
+	uint64_t granule;              /* address / 8 */
+	uint64_t store;                /* number of the store */
+	uint64_t next;                 /* number of the next older node of the bucket, + 1; 0: none */
+};
+
+struct lsq {
+	const struct core_desc *desc;
+	struct memory *memory;
+	struct store store[LSQ_RING];  /* [number % ring] */
+	uint64_t nr_stores;            /* entered so far */
+	uint64_t load_leave[LSQ_RING]; /* [number % ring]: commit of that load */
+	uint64_t load_record[LSQ_RING];
+	uint64_t nr_loads;
+	struct store_node node[LSQ_NODES];
+	uint64_t nr_nodes;
+	uint64_t bucket[LSQ_BUCKETS];  /* number of the youngest node + 1 */
+
+	uint64_t drain_start, drain_done; /* of the youngest store; drain starts never decrease */
+	uint32_t drain_used;           /* started in drain_start */
+	uint64_t known_max;            /* latest address of any store so far */
+
+	uint32_t *set;                 /* [memdep.entries] by pc: store set + 1; 0: none */
+	uint64_t *last;                /* [memdep.entries] by set: number of its youngest store + 1 */
+	uint64_t loads_to_clear;
+};
+
+/* What the older stores mean for a load that issues in `cycle`. */
+enum lsq_verdict {
+	LSQ_CACHE,                     /* nothing in the queue: go to L1D */
+	LSQ_FORWARD,                   /* all of it from `store` */
+	LSQ_PARTIAL,                   /* part of it from `store`: wait until it is written */
+};
+
+struct lsq_answer {
+	enum lsq_verdict verdict;
+	const struct store *store;     /* FORWARD, PARTIAL: valid until the next store */
+	bool alias;                    /* a store in the queue has the same low 12 bits, and that is all */
+};
+
+int  lsq_init(struct lsq *q, const struct core_desc *desc, struct memory *memory);
+void lsq_fini(struct lsq *q);
+
+/* Cycle from which `n` load (store) entries are free, and the record that held the last of them. */
+uint64_t lsq_loads_free(const struct lsq *q, unsigned n, uint64_t *record);
+uint64_t lsq_stores_free(const struct lsq *q, unsigned n, uint64_t *record);
+
+void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out);
+
+/* The cycle before which the predictor holds back a load at `pc` that could issue in `cycle`; at least `cycle`. */
+uint64_t lsq_hold(struct lsq *q, uint64_t pc, uint64_t cycle);
+/* A load at `pc` ran before the older store at `store_pc` to its address. */
+void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc);
+
+void lsq_add_load(struct lsq *q, uint64_t leave, uint64_t record);
+/* A store that commits in `commit`: drains it, in order; returns the cycle its entry is freed. */
+uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t known, uint64_t data,
+                       uint64_t commit, uint64_t record);
+
+#endif

@@ -1,0 +1,389 @@
+/*
+ * The detailed core: takes steps, runs each through the stages, commits, and hands on timed records.
+ */
+#include "core/ooo.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+/* --- records ----------------------------------------------------------------------------------------- */
+
+void ooo_flush_out(struct ooo *o)
+{
+	if (o->nr_out)
+		o->sink.take(o->sink.ctx, o->out, o->nr_out);
+	o->nr_out = 0;
+}
+
+static inline uint32_t after_fetch(uint64_t fetch, uint64_t cycle)
+{
+	uint64_t d = cycle - fetch;
+	return d < TIMED_NEVER ? (uint32_t)d : TIMED_NEVER - 1;
+}
+
+/* How many records back `by` (a record's number + 1) is; 0: none, or too far. */
+static inline uint16_t back(const struct ooo *o, uint64_t by)
+{
+	uint64_t d = o->record + 1 - by;
+	return by && d && d <= UINT16_MAX ? (uint16_t)d : 0;
+}
+
+/* Appends the attempt's record. It is finished but for what only a caller knows. */
+struct timed *attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush)
+{
+	const struct insn *in = a->in;
+	uint64_t fetch = a->fetched.fetch;
+
+	assert(o->nr_out < OUT_RECORDS);
+	struct timed *t = &o->out[o->nr_out++];
+	if (in->flags & INSN_LOAD)
+		flags |= TIMED_LOAD;
+	if (in->flags & INSN_STORE)
+		flags |= TIMED_STORE;
+	if (in->branch)
+		flags |= TIMED_BRANCH;
+	if (in->flags & INSN_LONG)
+		flags |= TIMED_LONG;
+	if (in->flags & INSN_MARK)
+		flags |= TIMED_MARK;
+	if (a->fetched.packet_first)
+		flags |= TIMED_PACKET_FIRST;
+	if (a->fused)
+		flags |= TIMED_FUSED;
+	*t = (struct timed){
+		.fetch = fetch,
+		.addr = a->step ? a->step->addr : 0,
+		.insn = a->index,
+		.avail = after_fetch(fetch, a->fetched.avail),
+		.dispatch = after_fetch(fetch, a->dispatch),
+		.ready = after_fetch(fetch, a->ready),
+		.issue = after_fetch(fetch, a->issue),
+		.complete = after_fetch(fetch, a->complete),
+		.leave = after_fetch(fetch, a->leave),
+		.drain = after_fetch(fetch, a->drain),
+		.psv = a->psv | a->fetched.psv,
+		.flags = flags,
+		.icache_stall = a->fetched.icache_stall,
+		.itlb_stall = a->fetched.itlb_stall,
+		.dispatch_by = back(o, a->dispatch_by),
+		.issue_by = back(o, a->issue_by),
+		.slots = (uint8_t)(a->slots < UINT8_MAX ? a->slots : UINT8_MAX),
+		.uops = (uint8_t)(a->nr_uops < UINT8_MAX ? a->nr_uops : UINT8_MAX),
+		.why = (uint8_t)(a->dispatch_wait | a->issue_wait << 4),
+		.level = timed_level(a->level, (enum ilevel)a->fetched.code_level, flush),
+	};
+	o->record++;
+	return t;
+}
+
+/* --- commit ------------------------------------------------------------------------------------------ */
+
+/* In order, `commit.width` slots a cycle; with its last uop. Older uops of a wide instruction go before. */
+void attempt_commit(struct ooo *o, struct attempt *a)
+{
+	unsigned width = (unsigned)o->desc->commit_width;
+	uint64_t earliest = a->complete + (unsigned)o->desc->commit_latency;
+
+	if (!a->slots) {
+		if (earliest > o->commit_cycle) {
+			o->commit_cycle = earliest;
+			o->commit_used = 0;
+		}
+		a->leave = o->commit_cycle;
+		return;
+	}
+	unsigned total = o->commit_used + a->slots;
+	uint64_t cycle = o->commit_cycle + (total - 1) / width;
+	if (cycle < earliest) {
+		cycle = earliest;
+		o->commit_used = a->slots <= width ? a->slots : 1;
+	} else {
+		o->commit_used = (total - 1) % width + 1;
+	}
+	o->commit_cycle = cycle;
+	a->leave = cycle;
+}
+
+/* The committed instruction leaves its queues: stores drain, loads and registers are free. */
+static void retire(struct ooo *o, struct attempt *a)
+{
+	const struct insn *in = a->in;
+	const struct step *s = a->step, *end = s + (a->nr_steps < MAX_ACCESS ? a->nr_steps : MAX_ACCESS);
+	unsigned loads = 0, stores = 0;
+
+	a->drain = a->leave;
+	for (unsigned i = 0; i < a->nr_uops; i++) {
+		loads += a->uop[i].kind == UOP_LOAD;
+		stores += a->uop[i].kind == UOP_STA;
+	}
+	if (a->load_done) {
+		a->drain = later(a->load_done, a->issue);
+		o->loads_done = later(o->loads_done, a->load_done);
+	}
+	while (loads--)
+		lsq_add_load(&o->lsq, a->leave, o->record);
+	if (stores || in->flags & INSN_STORE) {
+		for (; s < end; s++) {
+			if (!(s->flags & STEP_STORE && s->bytes))
+				continue;
+			a->drain = lsq_add_store(&o->lsq, in->pc, s->addr, s->bytes, a->known, a->data, a->leave, o->record);
+			o->stores_freed = later(o->stores_freed, a->drain);
+			if (stores)
+				stores--;
+		}
+		while (stores--)               /* predicated: an entry all the same */
+			a->drain = lsq_add_store(&o->lsq, in->pc, 0, 0, a->known, a->data, a->leave, o->record);
+	}
+	rename_committed(o, a);
+	frontend_left(&o->front, a->leave);
+}
+
+/* --- one instruction --------------------------------------------------------------------------------- */
+
+static bool serialises(const struct insn *in)
+{
+	return in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH);
+}
+
+/* What comes after it: where fetch goes on, and from when on dispatch may. */
+static void follow(struct ooo *o, const struct attempt *a, bool taken)
+{
+	const struct core_desc *d = o->desc;
+	const struct insn *in = a->in;
+	uint64_t packet = frontend_mark(&o->front);
+
+	if (in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE)) {
+		uint64_t until = in->flags & INSN_SERIALIZE ? a->leave : a->complete;
+		o->serial_until = later(o->serial_until, until + 1 + (unsigned)(in->flags & INSN_SERIALIZE ? d->serialize_latency : 0));
+		o->serial_record = o->record - 1;
+	}
+	if (in->flags & INSN_SYSCALL) {
+		frontend_redirect(&o->front, a->leave + (unsigned)d->syscall_cycles, packet);
+	} else if (in->flags & INSN_FLUSH) {
+		wrong_path(o, in->pc + in->length, a->leave);
+		frontend_redirect(&o->front, a->leave + (unsigned)d->flush_latency, packet);
+	} else if (a->predicted.mispredicted) {
+		if (a->predicted.target) {
+			if (a->predicted.taken)
+				frontend_taken(&o->front, in, &a->predicted);
+			wrong_path(o, a->predicted.target, a->chain_end);
+		}
+		frontend_redirect(&o->front, a->chain_end + (unsigned)d->branch_mispredict, packet);
+	} else if (taken) {
+		frontend_taken(&o->front, in, &a->predicted);
+	}
+}
+
+static void begin(struct ooo *o, struct attempt *a)
+{
+	frontend_deliver(&o->front, a->in, a->fused, &a->fetched);
+	a->psv = 0;
+	a->level = LEVEL_NONE;
+	a->issue_wait = a->dispatch_wait = 0;
+	a->issue_by = a->dispatch_by = 0;
+	a->ready = a->issue = a->complete = a->load_done = a->known = a->data = 0;
+	a->violation = 0;
+	a->eliminated = false;
+	a->uop = o->code->uops + a->in->uop;
+	a->nr_uops = a->fused ? 0 : a->in->nr_uops;
+	a->slots = a->fused ? 0 : a->in->slots ? a->in->slots : 1;
+	rename_dispatch(o, a);
+}
+
+/* A load ran before an older store to its address: it and all that followed are squashed, and fetched again. */
+static void violated(struct ooo *o, struct attempt *a, const struct step *next, size_t ahead, uint16_t flags)
+{
+	uint64_t squash = later(a->violation, a->issue), packet = frontend_mark(&o->front);
+
+	a->psv |= PSV_FL_MO;
+	a->complete = later(a->complete, squash);
+	a->leave = squash;
+	a->drain = squash;
+	attempt_record(o, a, (uint16_t)(flags | TIMED_SQUASHED | TIMED_FLUSHER), FLUSH_MEMORY_ORDER);
+	squashed_path(o, next, ahead, squash);
+	lsq_violation(&o->lsq, a->in->pc, a->violation_pc);
+	frontend_redirect(&o->front, squash + (unsigned)o->desc->memdep_penalty, packet);
+}
+
+/* It raised an exception: squashed when it would commit, with what was fetched behind it. */
+static void faulted(struct ooo *o, struct attempt *a, uint16_t flags)
+{
+	uint64_t packet = frontend_mark(&o->front);
+
+	attempt_commit(o, a);
+	a->psv |= PSV_FL_EX;
+	a->drain = a->leave;
+	attempt_record(o, a, (uint16_t)(flags | TIMED_SQUASHED | TIMED_FLUSHER), FLUSH_EXCEPTION);
+	wrong_path(o, a->in->pc + a->in->length, a->leave);
+	frontend_redirect(&o->front, a->leave + (unsigned)o->desc->exception_latency, packet);
+}
+
+/* The pair's one uop issues where branches do. */
+static void fuse(struct ooo *o, struct attempt *a, const struct step *next, size_t ahead, bool *fuses)
+{
+	*fuses = false;
+	if (!(a->in->flags & INSN_FUSES_NEXT) || !o->desc->decode_macro_fusion || !ahead || step_kind(next) != STEP_INSN ||
+	    next->flags & STEP_ENTER || a->step->flags & STEP_FAULT)
+		return;
+	const struct insn *branch = code_insn(o->code, next->insn);
+	*fuses = branch->branch == BRANCH_CONDITIONAL && branch->pc == a->in->pc + a->in->length;
+}
+
+static void one(struct ooo *o, const struct step *s, uint32_t nr_steps, size_t ahead)
+{
+	const struct step *next = s + nr_steps;
+	struct attempt a = { .index = s->insn, .in = code_insn(o->code, s->insn), .step = s, .nr_steps = nr_steps, .fused = o->fused };
+	const struct insn *in = a.in;
+	bool taken = s->flags & STEP_TAKEN, known = ahead && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
+	uint16_t flags = (uint16_t)((taken ? TIMED_TAKEN : 0) | (s->flags & STEP_COUNTED ? TIMED_COUNTED : 0));
+
+	if (s->flags & STEP_ENTER) {
+		flags |= TIMED_ENTER;
+		if (o->started && !o->front.broken) /* a signal came between two instructions */
+			frontend_redirect(&o->front, o->commit_cycle + (unsigned)o->desc->exception_latency, frontend_mark(&o->front));
+	}
+	o->started = true;
+	bool fuses;
+	fuse(o, &a, next, ahead, &fuses);
+	if (in->branch && !(s->flags & STEP_FAULT)) {
+		uint64_t to = known ? code_insn(o->code, next->insn)->pc : taken && in->target ? in->target : in->pc + in->length;
+		branch_resolve(o->branch, in, taken, to, &a.predicted);
+		if (!known && !in->target)
+			a.predicted.mispredicted = false; /* it did not get to where it went */
+	}
+	if (in->flags & INSN_REP) {
+		begin(o, &a);
+		repeat_execute(o, &a, flags);
+		o->fused = false;
+		return;
+	}
+	uint16_t again = 0;
+	for (;;) {
+		begin(o, &a);
+		a.psv |= again;
+		execute(o, &a);
+		if (!a.violation)
+			break;
+		violated(o, &a, next, ahead, flags);
+		again = PSV_FL_MO;
+		a.fused = false;
+	}
+	if (s->flags & STEP_FAULT) {
+		faulted(o, &a, flags);
+		o->fused = false;
+		return;
+	}
+	enum flush flush = again ? FLUSH_MEMORY_ORDER : FLUSH_NONE;
+	if (a.predicted.mispredicted) {
+		flags |= TIMED_MISPREDICT | TIMED_FLUSHER;
+		a.psv |= PSV_FL_MB;
+		flush = FLUSH_BRANCH;
+	}
+	if (serialises(in)) {
+		flags |= TIMED_FLUSHER;
+		a.psv |= PSV_FL_EX;
+		flush = FLUSH_EXCEPTION;
+	}
+	attempt_commit(o, &a);
+	retire(o, &a);
+	if (in->branch && o->desc->branch_in_flight)
+		release_add(&o->held, HELD_BRANCH, a.chain_end + 1);
+	attempt_record(o, &a, flags, flush);
+	follow(o, &a, taken);
+	o->fused = fuses;
+}
+
+/* --- the core's interface ---------------------------------------------------------------------------- */
+
+static void ooo_batch(struct core *core, const struct step *s, size_t n, size_t ahead)
+{
+	struct ooo *o = (struct ooo *)core;
+	size_t i = o->skip < n ? o->skip : n, all = n + ahead;
+
+	o->skip -= i;
+	while (i < n) {
+		if (o->nr_out > OUT_RECORDS - OUT_ROOM)
+			ooo_flush_out(o);
+		switch (step_kind(&s[i])) {
+		case STEP_INSN: {
+			size_t end = i + 1;
+			while (end < all && (step_kind(&s[end]) == STEP_ACCESS || step_kind(&s[end]) == STEP_REPEAT))
+				end++;
+			ports_advance(&o->ports, o->rename_cycle);
+			one(o, &s[i], (uint32_t)(end - i), all - end);
+			i = end;
+			break;
+		}
+		case STEP_UNMAP:
+			memory_unmap(o->memory, s[i].addr, s[i].insn);
+			i++;
+			break;
+		default:               /* LOST; strays behind it */
+			i++;
+			break;
+		}
+	}
+	o->skip += i - n;
+}
+
+static void ooo_finish(struct core *core)
+{
+	ooo_flush_out((struct ooo *)core);
+}
+
+static void ooo_close(struct core *core)
+{
+	struct ooo *o = (struct ooo *)core;
+
+	if (!o)
+		return;
+	frontend_fini(&o->front);
+	lsq_fini(&o->lsq);
+	branch_free(o->branch);
+	memory_free(o->memory);
+	free(o->guess);
+	free(o);
+}
+
+static int ooo_open(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink)
+{
+	struct ooo *o = calloc(1, sizeof *o);
+	int ret;
+
+	if (!o)
+		return error_errno(ENOMEM, "core model");
+	o->desc = desc;
+	o->code = code;
+	o->sink = sink;
+	ret = memory_new(&o->memory, desc);
+	if (!ret)
+		ret = branch_new(&o->branch, desc);
+	if (!ret)
+		ret = frontend_init(&o->front, desc, o->memory);
+	if (!ret)
+		ret = lsq_init(&o->lsq, desc, o->memory);
+	if (!ret) {
+		o->guess = malloc(branch_state_size(o->branch));
+		if (!o->guess)
+			ret = error_errno(ENOMEM, "core model");
+	}
+	if (ret) {
+		ooo_close((struct core *)o);
+		return ret;
+	}
+	rename_init(o);
+	*out = (struct core *)o;
+	return 0;
+}
+
+const struct core_ops core_ooo = {
+	.name = "ooo",
+	.help = "detailed out-of-order core: every structure of the pipeline",
+	.open = ooo_open,
+	.batch = ooo_batch,
+	.finish = ooo_finish,
+	.close = ooo_close,
+};

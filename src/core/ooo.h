@@ -1,0 +1,146 @@
+/*
+ * The detailed out-of-order core: its state, and the parts of one attempt to execute one instruction.
+ *
+ * Instruction-driven: instructions are taken in program order and each gets the earliest cycle at which it can
+ * pass each stage, the maximum over its constraints. Nothing ticks. The stages are in files of their own:
+ * frontend.c -> rename.c -> execute.c (with lsq.c, memory.c) -> commit in ooo.c; wrongpath.c walks what is
+ * fetched in vain, repeat.c unrolls rep strings.
+ */
+#ifndef CYCLEWISE_CORE_OOO_H
+#define CYCLEWISE_CORE_OOO_H
+
+#include "core/branch.h"
+#include "core/core.h"
+#include "core/cycle.h"
+#include "core/frontend.h"
+#include "core/lsq.h"
+#include "core/memory.h"
+#include "core/ports.h"
+#include "core/release.h"
+
+enum {
+	ROB_RING = 8192,               /* slots; more than any reorder buffer and the uops of an instruction */
+	OUT_RECORDS = 8192,            /* timed records in a batch to the sink */
+	OUT_ROOM = 1200,               /* more than one instruction can append: two walks of WRONG_MAX and itself */
+	WRONG_MAX = 512,               /* records of one walk */
+	MAX_ACCESS = 64,               /* accesses of one instruction that are timed one by one */
+	NO_SCHEDULER = 0xff,
+	NR_ARCHITECTURAL = 32,         /* physical registers of each bank that hold architectural state */
+};
+
+enum { BANK_INTEGER, BANK_VECTOR, NR_BANKS };
+
+enum reg_flag {
+	REG_LOADED = 1,                /* comes straight from a load */
+	REG_DOMAIN_FP = 2,
+	REG_DOMAIN_INT = 4,            /* integer vector domain */
+	REG_ELIMINATED = 8,            /* holds a move slot */
+};
+
+struct ooo {
+	const struct core_desc *desc;
+	struct code *code;
+	struct timed_sink sink;
+	struct memory *memory;
+	struct branch_unit *branch;
+	struct branch_state *guess;    /* copy for the wrong path */
+	struct frontend front;
+	struct ports ports;
+	struct release held;
+	struct lsq lsq;
+
+	/* rename and dispatch */
+	uint64_t rename_cycle;         /* of the youngest dispatched slot */
+	uint32_t rename_used;          /* slots dispatched in it */
+	uint64_t nr_slots;             /* ROB entries taken so far */
+	uint64_t rob_leave[ROB_RING];  /* [slot % ring]: cycle in which it committed */
+	uint64_t rob_record[ROB_RING];
+	uint64_t nr_regs[NR_BANKS];    /* physical registers taken so far */
+	uint64_t reg_leave[NR_BANKS][ROB_RING]; /* [n % ring]: commit of the instruction that took the n-th */
+	uint64_t reg_record[NR_BANKS][ROB_RING];
+	int32_t reg_usable[NR_BANKS];  /* beyond the architectural ones */
+	uint64_t serial_until;         /* nothing dispatches before */
+	uint64_t serial_record;
+	uint16_t bound[CORE_PORTS];    /* uops bound to each port, as at the start of bound_cycle */
+	uint64_t bound_cycle;
+	uint32_t bind_turn;            /* alternates between two equal load ports */
+	uint8_t sched_of_port[CORE_PORTS]; /* NO_SCHEDULER: holds no entry */
+	uint32_t sched_entries[CORE_SCHEDULERS];
+
+	/* execute */
+	uint64_t reg_ready[NR_REGS];
+	uint64_t reg_by[NR_REGS];      /* number of the record that wrote it */
+	uint8_t reg_flags[NR_REGS];
+	uint64_t memory_floor;         /* no younger memory operation issues before (fences, locks, acquires) */
+	uint64_t loads_done;           /* latest data of any load so far */
+	uint64_t stores_freed;         /* latest drain of any store so far */
+	uint64_t wide_until;           /* a 512-bit uop is in flight until */
+	uint64_t pair_issue, pair_complete; /* of the instruction before: what a fused second inherits */
+
+	/* commit */
+	uint64_t commit_cycle;         /* of the youngest committed */
+	uint32_t commit_used;          /* slots committed in it */
+
+	/* stream */
+	uint64_t record;               /* number of the next record */
+	size_t skip;                   /* steps of the next batch that belong to an instruction already timed */
+	bool fused;                    /* the instruction before made a pair with the next */
+	bool started;
+	struct timed out[OUT_RECORDS];
+	size_t nr_out;
+};
+
+/* One attempt: what the stages hand on to one another. Cycles are absolute. */
+struct attempt {
+	const struct insn *in;
+	uint32_t index;                /* of the static instruction */
+	const struct step *step;       /* its STEP_INSN, further records behind it */
+	uint32_t nr_steps;             /* including the first */
+	struct fetched fetched;
+	struct prediction predicted;
+	const struct uop *uop;
+	uint32_t nr_uops, slots;
+	bool fuses, fused;             /* first, second of a macro-fused pair */
+	bool eliminated;               /* a move done at rename */
+
+	uint64_t dispatch, dispatch_last; /* first and last slot */
+	uint32_t slot_position;        /* slots of older instructions in the cycle of `dispatch` */
+	uint8_t dispatch_wait, issue_wait;
+	uint64_t dispatch_by, issue_by;/* record number + 1; 0: none */
+	uint16_t port[256];            /* ports each uop may issue on: one where bound */
+
+	uint64_t ready, issue, complete;
+	uint64_t result;               /* cycle to which dst latencies are added */
+	uint64_t chain_end;            /* compute done: a branch is resolved, store data is there */
+	uint64_t load_done, known, data;
+	uint64_t write_back;           /* cycle to which write-back latencies are added */
+	uint64_t violation;            /* cycle in which an older store found this load wrong; 0: none */
+	uint64_t violation_pc;
+	enum level level;
+	uint16_t psv;
+	uint64_t leave, drain;
+};
+
+/* rename.c */
+void rename_init(struct ooo *o);
+void rename_dispatch(struct ooo *o, struct attempt *a);
+/* The ROB slots and registers of a committed instruction are free from `leave` on. */
+void rename_committed(struct ooo *o, const struct attempt *a);
+
+/* execute.c */
+void execute(struct ooo *o, struct attempt *a);
+
+/* ooo.c */
+void attempt_commit(struct ooo *o, struct attempt *a);
+struct timed *attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush);
+void ooo_flush_out(struct ooo *o);
+
+/* wrongpath.c: fetches from `pc` until `squash`, records included. */
+void wrong_path(struct ooo *o, uint64_t pc, uint64_t squash);
+/* The same for steps that are on the right path and will run again: s[0..n). */
+void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squash);
+
+/* repeat.c */
+void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * Execution ports and unpipelined units as calendars: a bit for every cycle of a window that slides with
+ * dispatch. A uop takes the first free cycle at or after it is ready; since uops come in program order, an
+ * older one always chooses first, and a younger one may still slip in front of an older one that waits.
+ *
+ * Invariant: bits of cycles before `base` are never looked at again; the word of a cycle is cleared when
+ * the base passes it, so every bit in [base, base + PORT_WINDOW) belongs to exactly one cycle.
+ * Beyond the window (a chain of dependent misses) nothing is booked: such a uop is alone there in practice.
+ */
+#ifndef CYCLEWISE_CORE_PORTS_H
+#define CYCLEWISE_CORE_PORTS_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include "core/params.h"
+
+enum {
+	PORT_WINDOW = 32768,                   /* cycles */
+	PORT_WORDS = PORT_WINDOW / 64,
+	PORT_LANES = CORE_PORTS + CORE_UNITS,  /* ports, then units */
+};
+
+struct ports {
+	uint64_t busy[PORT_WORDS][PORT_LANES]; /* bit c % 64 of word c / 64: taken in cycle c */
+	uint64_t base;                         /* multiple of 64 */
+};
+
+/* The window may forget what is before `cycle`. */
+static inline void ports_advance(struct ports *p, uint64_t cycle)
+{
+	cycle &= ~UINT64_C(63);
+	if (cycle - p->base >= PORT_WINDOW) {
+		if (cycle > p->base)
+			*p = (struct ports){ .base = cycle };
+		return;
+	}
+	for (; p->base < cycle; p->base += 64) {
+		uint64_t *w = p->busy[p->base / 64 % PORT_WORDS];
+		for (int i = 0; i < PORT_LANES; i++)
+			w[i] = 0;
+	}
+}
+
+/* The first cycle at or after `cycle` in which `lane` is free; does not book. */
+static inline uint64_t ports_first(const struct ports *p, unsigned lane, uint64_t cycle)
+{
+	uint64_t limit = p->base + PORT_WINDOW;
+
+	if (cycle >= limit)
+		return cycle;
+	uint64_t free = ~p->busy[cycle / 64 % PORT_WORDS][lane] >> (cycle % 64);
+	if (free)
+		return cycle + (uint64_t)__builtin_ctzll(free);
+	for (cycle = (cycle | 63) + 1; cycle < limit; cycle += 64) {
+		free = ~p->busy[cycle / 64 % PORT_WORDS][lane];
+		if (free)
+			return cycle + (uint64_t)__builtin_ctzll(free);
+	}
+	return cycle;
+}
+
+static inline void ports_book(struct ports *p, unsigned lane, uint64_t cycle)
+{
+	assert(cycle >= p->base);
+	if (cycle < p->base + PORT_WINDOW)
+		p->busy[cycle / 64 % PORT_WORDS][lane] |= UINT64_C(1) << (cycle % 64);
+}
+
+/* Frees a booking of a uop that was squashed before it issued. */
+static inline void ports_release(struct ports *p, unsigned lane, uint64_t cycle)
+{
+	if (cycle >= p->base && cycle < p->base + PORT_WINDOW)
+		p->busy[cycle / 64 % PORT_WORDS][lane] &= ~(UINT64_C(1) << (cycle % 64));
+}
+
+/* The first cycle at or after `cycle` from which `lane` is free for `length` cycles. */
+static inline uint64_t ports_first_run(const struct ports *p, unsigned lane, uint64_t cycle, unsigned length)
+{
+	for (;;) {
+		cycle = ports_first(p, lane, cycle);
+		unsigned n = 1;
+		while (n < length && ports_first(p, lane, cycle + n) == cycle + n)
+			n++;
+		if (n >= length)
+			return cycle;
+		cycle += n + 1;
+	}
+}
+
+static inline void ports_book_run(struct ports *p, unsigned lane, uint64_t cycle, unsigned length)
+{
+	for (unsigned i = 0; i < length; i++)
+		ports_book(p, lane, cycle + i);
+}
+
+#endif

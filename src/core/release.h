@@ -1,0 +1,111 @@
+/*
+ * What is taken at dispatch and given back in a later cycle, out of order: scheduler entries, the counts of
+ * uops bound to each port, unresolved branches, slots of eliminated moves. A ring of cycles says how many of
+ * each kind are given back when.
+ *
+ * Invariant: held[k] = acquired so far - given back in cycles <= now. Bit c of `some` is set iff cycle c in
+ * (now, now + RELEASE_WINDOW) gives anything back. Releases beyond the window wait in `far`, a binary heap by cycle.
+ */
+#ifndef CYCLEWISE_CORE_RELEASE_H
+#define CYCLEWISE_CORE_RELEASE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/params.h"
+
+enum {
+	RELEASE_WINDOW = 1024,                          /* cycles */
+	HELD_SCHEDULER = 0,                             /* kinds: schedulers, ports, ... */
+	HELD_PORT = HELD_SCHEDULER + CORE_SCHEDULERS,
+	HELD_BRANCH = HELD_PORT + CORE_PORTS,
+	HELD_MOVE,                                      /* one each bank */
+	RELEASE_KINDS = 32,                             /* those, rounded up so that a row is half a cache line */
+	RELEASE_FAR = 1 << 15,                          /* every uop of the largest reorder buffer, with its port */
+};
+
+struct release_far {
+	uint64_t cycle;
+	uint8_t kind;
+};
+
+struct release {
+	uint64_t now;                                   /* cycle of dispatch */
+	uint16_t held[RELEASE_KINDS];
+	uint8_t given[RELEASE_WINDOW][RELEASE_KINDS];   /* [cycle % window] */
+	uint64_t some[RELEASE_WINDOW / 64];
+	struct release_far far[RELEASE_FAR];
+	uint32_t nr_far;
+};
+
+void release_far_push(struct release *r, uint64_t cycle, unsigned kind);
+void release_far_pull(struct release *r);
+
+/* One of `kind`, taken before, is given back in `cycle`: free for others from that cycle on. */
+static inline void release_at(struct release *r, unsigned kind, uint64_t cycle)
+{
+	if (cycle <= r->now) {
+		r->held[kind]--;
+		return;
+	}
+	if (cycle - r->now >= RELEASE_WINDOW) {
+		release_far_push(r, cycle, kind);
+		return;
+	}
+	uint64_t slot = cycle % RELEASE_WINDOW;
+	r->given[slot][kind]++;
+	r->some[slot / 64] |= UINT64_C(1) << (slot % 64);
+}
+
+/* One of `kind` is taken now and given back in `cycle`. */
+static inline void release_add(struct release *r, unsigned kind, uint64_t cycle)
+{
+	r->held[kind]++;
+	release_at(r, kind, cycle);
+}
+
+/* The next cycle after now that gives anything back; UINT64_MAX: none. */
+static inline uint64_t release_next(const struct release *r)
+{
+	uint64_t c = r->now + 1, end = r->now + RELEASE_WINDOW;
+	while (c < end) {
+		uint64_t slot = c % RELEASE_WINDOW;
+		uint64_t w = r->some[slot / 64] >> (slot % 64);
+		if (w) {
+			c += (uint64_t)__builtin_ctzll(w);
+			return c < end ? c : r->nr_far ? r->far[0].cycle : UINT64_MAX;
+		}
+		c = (c | 63) + 1;
+	}
+	return r->nr_far ? r->far[0].cycle : UINT64_MAX;
+}
+
+static inline void release_take(struct release *r, uint64_t cycle)
+{
+	uint64_t slot = cycle % RELEASE_WINDOW;
+	if (!(r->some[slot / 64] >> (slot % 64) & 1))
+		return;
+	uint8_t *g = r->given[slot];
+	for (int k = 0; k < RELEASE_KINDS; k++) {
+		r->held[k] = (uint16_t)(r->held[k] - g[k]);
+		g[k] = 0;
+	}
+	r->some[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+}
+
+/* Time goes on to `cycle`. */
+static inline void release_advance(struct release *r, uint64_t cycle)
+{
+	while (r->now < cycle) {
+		uint64_t next = release_next(r);
+		if (next > cycle)
+			next = cycle;
+		r->now = next;
+		if (r->nr_far)
+			release_far_pull(r);
+		release_take(r, next);
+	}
+}
+
+#endif

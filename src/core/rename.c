@@ -1,0 +1,330 @@
+/*
+ * Rename and dispatch of the detailed core: width, reorder buffer, queues, schedulers, physical registers,
+ * branch tags, serialising instructions, eliminated moves, port binding.
+ *
+ * Not modelled: a partial allocation of an instruction wider than what is free (all its entries must be).
+ * Ref: uiCA's description of port binding on the Skylake family (figures).
+ */
+#include "core/ooo.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { UNEQUAL = 3 };                  /* uiCA: the odd slot takes the least loaded port where the loads differ by so much */
+
+struct wait {
+	uint64_t cycle, by;            /* by: record number + 1 */
+	uint8_t why;
+};
+
+static inline void wait_for(struct wait *w, uint64_t cycle, enum dispatch_wait why, uint64_t by)
+{
+	if (cycle > w->cycle)
+		*w = (struct wait){ cycle, by, (uint8_t)why };
+}
+
+static inline unsigned bank_of(uint8_t reg)
+{
+	return reg >= REG_VECTOR ? BANK_VECTOR : BANK_INTEGER;
+}
+
+/* Physical registers an instruction takes. Flags share the register of the result they come with. */
+static inline void count_registers(const struct insn *in, unsigned n[NR_BANKS])
+{
+	n[BANK_INTEGER] = n[BANK_VECTOR] = 0;
+	bool flags = false;
+	for (unsigned i = 0; i < in->nr_dst; i++) {
+		if (in->dst[i] >= REG_FLAGS && in->dst[i] < REG_VECTOR)
+			flags = true;
+		else
+			n[bank_of(in->dst[i])]++;
+	}
+	if (flags && !n[BANK_INTEGER] && !n[BANK_VECTOR])
+		n[BANK_INTEGER] = 1;
+}
+
+static void wait_for_registers(struct ooo *o, struct wait *w, const unsigned need[NR_BANKS])
+{
+	for (unsigned b = 0; b < NR_BANKS; b++) {
+		if (!need[b])
+			continue;
+		uint64_t last = o->nr_regs[b] + need[b];
+		if (last > (uint64_t)o->reg_usable[b]) {
+			uint64_t n = (last - (uint64_t)o->reg_usable[b] - 1) % ROB_RING;
+			wait_for(w, o->reg_leave[b][n] + 1, WAIT_REGISTERS, o->reg_record[b][n] + 1);
+		}
+	}
+}
+
+static void wait_for_rob(struct ooo *o, struct wait *w, unsigned slots)
+{
+	uint64_t entries = (uint64_t)o->desc->rob_entries, last = o->nr_slots + (slots < entries ? slots : entries);
+
+	if (last > entries) {
+		uint64_t n = (last - entries - 1) % ROB_RING;
+		wait_for(w, o->rob_leave[n] + 1, WAIT_ROB, o->rob_record[n] + 1);
+	}
+}
+
+/* --- ports ------------------------------------------------------------------------------------------- */
+
+/* The ports a uop may use today: fused pairs and taken branches issue where branches do, wide vectors close ports. */
+static inline uint16_t uop_ports(struct ooo *o, const struct attempt *a, const struct uop *u)
+{
+	uint16_t ports = u->ports;
+
+	if (a->in->branch && u->kind == UOP_COMPUTE && a->predicted.taken && o->desc->branch_taken_ports &&
+	    ports & o->desc->branch_taken_ports)
+		ports &= (uint16_t)o->desc->branch_taken_ports;
+	if (a->in->flags & (INSN_VINT | INSN_FP) && u->kind == UOP_COMPUTE && o->desc->wide_closes &&
+	    a->dispatch <= o->wide_until && ports & ~o->desc->wide_closes)
+		ports &= (uint16_t)~o->desc->wide_closes;
+	return ports;
+}
+
+/* Binds a uop in issue slot `slot` to one of `ports` by the counts at the start of the cycle. */
+static unsigned bind(struct ooo *o, uint16_t ports, unsigned slot)
+{
+	unsigned best = 0, second = 0, n = 0;
+	uint16_t best_count = UINT16_MAX, second_count = UINT16_MAX;
+
+	if (!(ports & (ports - 1)))
+		return (unsigned)__builtin_ctz(ports);
+	if ((unsigned)ports == (unsigned)o->desc->rename_bind_alternate) {
+		unsigned low = (unsigned)__builtin_ctz(ports);
+		return o->bind_turn++ & 1 ? low : 31u - (unsigned)__builtin_clz(ports);
+	}
+	for (unsigned rest = ports; rest; rest &= rest - 1, n++) {
+		unsigned p = (unsigned)__builtin_ctz(rest);
+		uint16_t count = o->bound[p];
+		if (count <= best_count) {     /* ties go to the highest number */
+			second = best;
+			second_count = best_count;
+			best = p;
+			best_count = count;
+		} else if (count <= second_count) {
+			second = p;
+			second_count = count;
+		}
+	}
+	return slot & 1 && second_count < best_count + UNEQUAL ? second : best;
+}
+
+/* Of several schedulers that could take the uop, the one with fewest uops; its ports are what is left to choose from. */
+static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint8_t need[CORE_SCHEDULERS])
+{
+	unsigned best = NO_SCHEDULER, fewest = UINT32_MAX;
+	uint16_t mine[CORE_SCHEDULERS] = { 0 }, free = 0;
+
+	for (unsigned rest = ports; rest; rest &= rest - 1) {
+		unsigned p = (unsigned)__builtin_ctz(rest), s = o->sched_of_port[p];
+		if (s == NO_SCHEDULER)
+			free |= (uint16_t)(1u << p);
+		else
+			mine[s] |= (uint16_t)(1u << p);
+	}
+	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
+		unsigned held = o->held.held[HELD_SCHEDULER + s] + need[s];
+		if (mine[s] && held < fewest) {
+			best = s;
+			fewest = held;
+		}
+	}
+	return best == NO_SCHEDULER ? free : mine[best];
+}
+
+/* Chooses ports (bound: one each; else those of one scheduler) and counts the entries that takes. */
+static void assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
+{
+	bool bound = o->desc->rename_bind_ports;
+
+	if (bound && o->bound_cycle != a->dispatch) {
+		memcpy(o->bound, &o->held.held[HELD_PORT], sizeof o->bound);
+		o->bound_cycle = a->dispatch;
+	}
+	for (unsigned i = 0; i < a->nr_uops; i++) {
+		uint16_t ports = uop_ports(o, a, &a->uop[i]);
+		if (ports && bound)
+			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
+		else if (ports & (ports - 1))
+			ports = choose_scheduler(o, ports, need);
+		a->port[i] = ports;
+		if (ports) {
+			unsigned s = o->sched_of_port[__builtin_ctz(ports)];
+			if (s != NO_SCHEDULER && need[s] < UINT8_MAX)
+				need[s]++;
+		}
+	}
+}
+
+static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
+{
+	const int32_t *const entries[CORE_SCHEDULERS] = {
+		&d->sched0_entries, &d->sched1_entries, &d->sched2_entries, &d->sched3_entries,
+		&d->sched4_entries, &d->sched5_entries, &d->sched6_entries, &d->sched7_entries,
+	};
+	return entries[s];
+}
+
+static void wait_for_schedulers(struct ooo *o, struct wait *w, const uint8_t need[CORE_SCHEDULERS])
+{
+	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
+		if (!need[s])
+			continue;
+		unsigned entries = o->sched_entries[s], n = need[s] < entries ? need[s] : entries;
+		while (o->held.held[HELD_SCHEDULER + s] + n > entries) {
+			uint64_t next = release_next(&o->held);
+			assert(next != UINT64_MAX);
+			release_advance(&o->held, next);
+			wait_for(w, next, WAIT_SCHEDULER, 0);
+		}
+	}
+}
+
+/* --- moves ------------------------------------------------------------------------------------------- */
+
+static bool eliminate(struct ooo *o, const struct attempt *a)
+{
+	const struct insn *in = a->in;
+
+	if (!(in->flags & INSN_MOVE) || !o->desc->rename_move_slots)
+		return false;
+	return o->held.held[HELD_MOVE + bank_of(in->dst[0])] < o->desc->rename_move_slots;
+}
+
+/* Registers about to be overwritten give back the move slots they hold. */
+static void overwrite(struct ooo *o, const struct attempt *a)
+{
+	for (unsigned i = 0; i < a->in->nr_dst; i++) {
+		uint8_t reg = a->in->dst[i];
+		if (o->reg_flags[reg] & REG_ELIMINATED) {
+			o->reg_flags[reg] &= (uint8_t)~REG_ELIMINATED;
+			release_at(&o->held, HELD_MOVE + bank_of(reg), a->dispatch + (uint64_t)o->desc->rename_move_release);
+		}
+	}
+}
+
+/* --- dispatch ---------------------------------------------------------------------------------------- */
+
+/* The in-order part: from `cycle` on, `slots` slots of the rename width. */
+static void take_slots(struct ooo *o, struct attempt *a, uint64_t cycle)
+{
+	unsigned width = (unsigned)o->desc->rename_width;
+
+	if (cycle > o->rename_cycle) {
+		o->rename_cycle = cycle;
+		o->rename_used = 0;
+	}
+	a->dispatch = o->rename_cycle;
+	a->slot_position = o->rename_used;
+	if (!a->slots) {
+		a->dispatch_last = a->dispatch;
+		return;
+	}
+	unsigned total = o->rename_used + a->slots;
+	o->rename_cycle += (total - 1) / width;
+	o->rename_used = (total - 1) % width + 1;
+	a->dispatch_last = o->rename_cycle;
+}
+
+void rename_dispatch(struct ooo *o, struct attempt *a)
+{
+	const struct core_desc *d = o->desc;
+	const struct insn *in = a->in;
+	struct wait w = { a->fetched.avail, 0, WAIT_NONE };
+	unsigned registers[NR_BANKS], loads = 0, stores = 0;
+
+	if (a->fused) {
+		a->dispatch = a->dispatch_last = later(o->rename_cycle, a->fetched.avail);
+		if (a->dispatch > o->rename_cycle)
+			take_slots(o, a, a->dispatch);
+		return;
+	}
+	for (unsigned i = 0; i < a->nr_uops; i++) {
+		loads += a->uop[i].kind == UOP_LOAD;
+		stores += a->uop[i].kind == UOP_STA;
+	}
+	wait_for(&w, o->rename_cycle + (o->rename_used >= (unsigned)d->rename_width), WAIT_WIDTH, o->record);
+	wait_for(&w, o->serial_until, WAIT_SERIAL, o->serial_record + 1);
+	if (in->flags & (INSN_SERIALIZE | INSN_SYSCALL))
+		wait_for(&w, o->commit_cycle + 1, WAIT_SERIAL, o->record);
+	wait_for_rob(o, &w, a->slots);
+	count_registers(in, registers);
+	wait_for_registers(o, &w, registers);
+	uint64_t by = 0;
+	if (loads) {
+		uint64_t free = lsq_loads_free(&o->lsq, loads, &by);
+		wait_for(&w, free, WAIT_LOAD_QUEUE, by + 1);
+	}
+	if (stores) {
+		uint64_t free = lsq_stores_free(&o->lsq, stores, &by);
+		if (free > w.cycle)
+			a->psv |= PSV_DR_SQ;
+		wait_for(&w, free, WAIT_STORE_QUEUE, by + 1);
+	}
+	release_advance(&o->held, w.cycle);
+	if (in->branch && d->branch_in_flight) {
+		while (o->held.held[HELD_BRANCH] >= d->branch_in_flight) {
+			uint64_t next = release_next(&o->held);
+			release_advance(&o->held, next);
+			wait_for(&w, next, WAIT_BRANCHES, 0);
+		}
+	}
+	a->dispatch = w.cycle;
+	a->slot_position = w.cycle > o->rename_cycle ? 0 : o->rename_used;
+	a->eliminated = eliminate(o, a);
+	if (a->eliminated)
+		a->nr_uops = 0;
+	if (a->nr_uops) {
+		uint8_t need[CORE_SCHEDULERS] = { 0 };
+		assign_ports(o, a, need);
+		wait_for_schedulers(o, &w, need);
+	}
+	take_slots(o, a, w.cycle);
+	overwrite(o, a);
+	if (a->eliminated)
+		o->held.held[HELD_MOVE + bank_of(in->dst[0])]++;
+	a->dispatch_wait = w.why;
+	a->dispatch_by = w.by;
+	frontend_dispatched(&o->front, a->slots, a->dispatch_last);
+}
+
+void rename_committed(struct ooo *o, const struct attempt *a)
+{
+	unsigned registers[NR_BANKS];
+
+	for (unsigned i = 0; i < a->slots; i++, o->nr_slots++) {
+		o->rob_leave[o->nr_slots % ROB_RING] = a->leave;
+		o->rob_record[o->nr_slots % ROB_RING] = o->record;
+	}
+	count_registers(a->in, registers);
+	for (unsigned b = 0; b < NR_BANKS; b++) {
+		for (; registers[b]; registers[b]--, o->nr_regs[b]++) {
+			o->reg_leave[b][o->nr_regs[b] % ROB_RING] = a->leave;
+			o->reg_record[b][o->nr_regs[b] % ROB_RING] = o->record;
+		}
+	}
+}
+
+void rename_init(struct ooo *o)
+{
+	const struct core_desc *d = o->desc;
+	const int32_t ports[CORE_SCHEDULERS] = {
+		d->sched0_ports, d->sched1_ports, d->sched2_ports, d->sched3_ports,
+		d->sched4_ports, d->sched5_ports, d->sched6_ports, d->sched7_ports,
+	};
+
+	memset(o->sched_of_port, NO_SCHEDULER, sizeof o->sched_of_port);
+	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
+		o->sched_entries[s] = (uint32_t)*scheduler_entries(d, s);
+		for (unsigned p = 0; p < CORE_PORTS; p++)
+			if (o->sched_entries[s] && ports[s] >> p & 1)
+				o->sched_of_port[p] = (uint8_t)s;
+	}
+	const int32_t files[NR_BANKS] = { d->prf_integer, d->prf_vector };
+	for (unsigned b = 0; b < NR_BANKS; b++) {
+		int32_t usable = files[b] - NR_ARCHITECTURAL;
+		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
+	}
+	o->bound_cycle = UINT64_MAX;
+}

@@ -1,0 +1,231 @@
+#include "machine.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The wrong path reads the code by its address; the machine's lies contiguously from the first instruction on. */
+uint32_t code_find(struct code *code, uint64_t pc)
+{
+	for (uint32_t i = 0; i < code->nr; i++)
+		if (code->insn[i].pc == pc)
+			return i;
+	return CODE_NONE;
+}
+
+struct machine *machine_new(void)
+{
+	struct machine *m = calloc(1, sizeof *m);
+	struct core_desc *d = &m->desc;
+
+	assert(m);
+#define X(group, name, def, min, max, unit, help) d->group##_##name = def;
+	CORE_PARAMS(X)
+#undef X
+#define X(field, key, def, help) strcpy(d->field, def);
+	CORE_STRINGS(X)
+#undef X
+	d->fetch_latency = 1;
+	d->fetch_width = 4;
+	d->fetch_queue = 16;
+	d->decode_latency = 1;
+	d->decode_complex = 0;
+	d->rename_latency = 1;
+	d->issue_latency = 1;
+	d->commit_latency = 1;
+	d->queue_entries = 16;
+	d->rob_entries = 64;
+	d->sched0_entries = 16;
+	d->sched0_ports = ALU;
+	d->sched1_entries = 16;
+	d->sched1_ports = MEM | STD;
+	d->load_queue_entries = 16;
+	d->store_queue_entries = 8;
+	d->ideal.itlb = d->ideal.dtlb = d->ideal.l1i = true;
+	m->pc = 0x1000;
+	m->code.insn = m->insn;
+	m->code.uops = m->uop;
+	return m;
+}
+
+void machine_free(struct machine *m)
+{
+	free(m);
+}
+
+static struct insn *make(struct machine *m, uint32_t *index)
+{
+	assert(m->code.nr < MACHINE_INSNS);
+	struct insn *in = &m->insn[m->code.nr];
+	*index = m->code.nr++;
+	*in = (struct insn){ .pc = m->pc, .length = 4, .slots = 1, .decode_uops = 1, .uop = m->nr_uops };
+	m->pc += 4;
+	return in;
+}
+
+static void add_uop(struct machine *m, struct insn *in, enum uop_kind kind, uint16_t ports, uint8_t latency)
+{
+	m->uop[m->nr_uops++] = (struct uop){ .ports = ports, .kind = (uint8_t)kind, .latency = latency };
+	in->nr_uops++;
+}
+
+uint32_t make_alu(struct machine *m, uint8_t dst, uint8_t a, uint8_t b, uint8_t latency, uint16_t ports)
+{
+	uint32_t i;
+	struct insn *in = make(m, &i);
+
+	in->latency = latency;
+	if (a)
+		in->data[in->nr_data++] = a;
+	if (b)
+		in->data[in->nr_data++] = b;
+	if (dst) {
+		in->dst_latency[0] = latency;
+		in->dst[in->nr_dst++] = dst;
+	}
+	add_uop(m, in, UOP_COMPUTE, ports, latency);
+	return i;
+}
+
+uint32_t make_load(struct machine *m, uint8_t dst, uint8_t base)
+{
+	uint32_t i;
+	struct insn *in = make(m, &i);
+
+	in->flags = INSN_LOAD;
+	if (base)
+		in->addr[in->nr_addr++] = base;
+	in->dst[in->nr_dst++] = dst;
+	add_uop(m, in, UOP_LOAD, MEM, 0);
+	return i;
+}
+
+uint32_t make_store(struct machine *m, uint8_t base, uint8_t data)
+{
+	uint32_t i;
+	struct insn *in = make(m, &i);
+
+	in->flags = INSN_STORE;
+	if (base)
+		in->addr[in->nr_addr++] = base;
+	if (data)
+		in->data[in->nr_data++] = data;
+	add_uop(m, in, UOP_STA, MEM, 0);
+	add_uop(m, in, UOP_STD, STD, 0);
+	return i;
+}
+
+uint32_t make_branch(struct machine *m, enum branch_kind kind, uint64_t target)
+{
+	uint32_t i;
+	struct insn *in = make(m, &i);
+
+	in->branch = (uint8_t)kind;
+	in->target = target;
+	in->latency = 1;
+	add_uop(m, in, UOP_COMPUTE, ALU0, 1);
+	return i;
+}
+
+uint32_t make_flagged(struct machine *m, uint32_t flags)
+{
+	uint32_t i;
+	struct insn *in = make(m, &i);
+
+	in->flags = flags;
+	return i;
+}
+
+static struct step *execute_step(struct machine *m, uint32_t insn)
+{
+	assert(m->nr_steps < MACHINE_STEPS);
+	struct step *s = &m->step[m->nr_steps++];
+	*s = (struct step){ .insn = insn, .flags = STEP_INSN | STEP_COUNTED };
+	return s;
+}
+
+void run_insn(struct machine *m, uint32_t insn)
+{
+	execute_step(m, insn);
+}
+
+void run_taken(struct machine *m, uint32_t insn)
+{
+	execute_step(m, insn)->flags |= STEP_TAKEN;
+}
+
+void run_access(struct machine *m, uint32_t insn, uint64_t addr, uint16_t bytes)
+{
+	struct step *s = execute_step(m, insn);
+	s->addr = addr;
+	s->bytes = bytes;
+	s->flags |= m->insn[insn].flags & INSN_STORE ? STEP_STORE : STEP_LOAD;
+}
+
+static void take(void *ctx, const struct timed *t, size_t n)
+{
+	struct machine *m = ctx;
+
+	assert(m->nr_timed + n <= MACHINE_RECORDS);
+	memcpy(&m->timed[m->nr_timed], t, n * sizeof *t);
+	m->nr_timed += n;
+}
+
+/* The rules of the stream that record/timed.h states. */
+static void check_stream(const struct machine *m)
+{
+	uint64_t fetch = 0, avail = 0, dispatch = 0, leave = 0;
+
+	for (size_t i = 0; i < m->nr_timed; i++) {
+		const struct timed *t = &m->timed[i];
+		assert(t->fetch >= fetch);
+		fetch = t->fetch;
+		if (t->avail != TIMED_NEVER) {
+			if (t->fetch + t->avail < avail)
+				fprintf(stderr, "record %zu: avail %lu after %lu\n", i, t->fetch + t->avail, avail);
+			assert(t->fetch + t->avail >= avail);
+			avail = t->fetch + t->avail;
+		}
+		if (t->dispatch != TIMED_NEVER) {
+			assert(t->avail <= t->dispatch && t->fetch + t->dispatch >= dispatch);
+			dispatch = t->fetch + t->dispatch;
+		}
+		if (!timed_commits(t))
+			continue;
+		assert(t->dispatch <= t->issue && t->issue <= t->complete && t->complete < t->leave + 1);
+		assert(t->dispatch <= t->ready && t->leave <= t->drain + t->leave);
+		assert(timed_leave(t) >= leave);
+		leave = timed_leave(t);
+	}
+}
+
+void machine_time(struct machine *m)
+{
+	const struct core_ops *ooo = core_find("ooo");
+	struct core *core;
+
+	assert(ooo);
+	int ret = ooo->open(&core, &m->desc, &m->code, (struct timed_sink){ take, m });
+	assert(!ret);
+	/* Two batches, so that every test also crosses their boundary. */
+	size_t half = m->nr_steps / 2;
+	ooo->batch(core, m->step, half, m->nr_steps - half);
+	ooo->batch(core, m->step + half, m->nr_steps - half, 0);
+	ooo->finish(core);
+	ooo->close(core);
+	check_stream(m);
+}
+
+const struct timed *committed(const struct machine *m, size_t n)
+{
+	for (size_t i = 0; i < m->nr_timed; i++)
+		if (timed_commits(&m->timed[i]) && !n--)
+			return &m->timed[i];
+	abort();
+}
+
+uint64_t commit_of(const struct machine *m, size_t n)
+{
+	return timed_leave(committed(m, n));
+}

@@ -1,0 +1,51 @@
+/*
+ * A small machine for exact-cycle tests of the detailed core: a core description with round figures, and an
+ * assembler that makes static instructions and the steps that execute them.
+ */
+#ifndef CYCLEWISE_TESTS_MACHINE_H
+#define CYCLEWISE_TESTS_MACHINE_H
+
+#include "core/core.h"
+
+enum { MACHINE_INSNS = 8192, MACHINE_STEPS = 1 << 16, MACHINE_RECORDS = 1 << 16 };
+
+/* Ports of the machine: two for arithmetic, two for loads and store addresses, one for store data. */
+enum { ALU0 = 1 << 0, ALU1 = 1 << 1, ALU = ALU0 | ALU1, MEM0 = 1 << 2, MEM1 = 1 << 3, MEM = MEM0 | MEM1, STD = 1 << 4 };
+
+struct machine {
+	struct core_desc desc;
+	struct code code;
+	struct insn insn[MACHINE_INSNS];
+	struct uop uop[4 * MACHINE_INSNS];
+	uint32_t nr_uops;
+	uint64_t pc;                   /* of the next instruction made */
+	struct step step[MACHINE_STEPS];
+	size_t nr_steps;
+	struct timed timed[MACHINE_RECORDS];
+	size_t nr_timed;
+};
+
+/* Default parameters, then: 4 wide, no uop cache, 1 cycle each way, ALU latency as made, 32 KiB caches, perfect TLBs. */
+struct machine *machine_new(void);
+void machine_free(struct machine *m);
+
+/* Each makes an instruction of 4 bytes behind the last and returns its index. Registers: 1.. integer, 64.. vector; 0: none. */
+uint32_t make_alu(struct machine *m, uint8_t dst, uint8_t a, uint8_t b, uint8_t latency, uint16_t ports);
+uint32_t make_load(struct machine *m, uint8_t dst, uint8_t base);
+uint32_t make_store(struct machine *m, uint8_t base, uint8_t data);
+uint32_t make_branch(struct machine *m, enum branch_kind kind, uint64_t target);
+uint32_t make_flagged(struct machine *m, uint32_t flags);
+
+/* Each executes one. */
+void run_insn(struct machine *m, uint32_t insn);
+void run_taken(struct machine *m, uint32_t insn);
+void run_access(struct machine *m, uint32_t insn, uint64_t addr, uint16_t bytes);
+
+/* Times all steps and leaves the records in m->timed. */
+void machine_time(struct machine *m);
+/* The n-th committed record. */
+const struct timed *committed(const struct machine *m, size_t n);
+/* Cycle of the commit of the n-th committed. */
+uint64_t commit_of(const struct machine *m, size_t n);
+
+#endif
