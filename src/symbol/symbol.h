@@ -2,6 +2,9 @@
  * Names and source lines of addresses, from ELF and DWARF through elfutils' libdw; separate debug files by
  * build-id; names of JIT code from /tmp/perf-PID.map. A room open to all others.
  *
+ * Separate debug files are looked for in the folders of $CYCLEWISE_DEBUG_DIR (separated by colons), then in
+ * /usr/lib/debug; nothing is ever fetched from a server. One thread at a time may use a `struct symbols`.
+ *
  * Addresses here are the file's own (as `nm` and `objdump -d` print them), or, in JIT code, the run's.
  */
 #ifndef CYCLEWISE_SYMBOL_SYMBOL_H
@@ -41,11 +44,16 @@ struct place {
 /* Names `address` of `file`. Strings live as long as `s`; `inlined` until the next call. False: nothing known. */
 bool symbols_place(struct symbols *s, int file, uint64_t address, struct place *out);
 
-/* Calls `each` with every address at which the function `name` (linkage or demangled name) starts, and its size. */
+/*
+ * Calls `each` with every address at which the function `name` starts, ascending, and its size. `name` is the linkage
+ * name, the demangled name with or without parameters, or either without a compiler's clone suffix (.constprop.0).
+ * Returns how many there are, or -errno.
+ */
 int symbols_find(struct symbols *s, int file, const char *name,
                  void (*each)(void *ctx, uint64_t address, uint64_t size), void *ctx);
 
-/* Calls `each` for every static probe (.note.stapsdt) of `provider`: its address, its name, its arguments' text. */
+/* Calls `each` for every static probe (.note.stapsdt) of `provider`: its address, its name, its arguments' text.
+   Returns how many there are, or -errno. */
 int symbols_probes(struct symbols *s, int file, const char *provider,
                    void (*each)(void *ctx, uint64_t address, const char *name, const char *args), void *ctx);
 
@@ -56,6 +64,8 @@ size_t symbols_bytes(struct symbols *s, int file, uint64_t address, uint8_t *buf
 struct perf_map;
 int perf_map_load(struct perf_map **out, const char *path);
 void perf_map_free(struct perf_map *m);
+uint64_t perf_map_malformed(const struct perf_map *m);         /* lines skipped */
+/* The newest name of the code at `pc`, and where it starts; NULL: none. Valid until perf_map_free(). */
 const char *perf_map_find(const struct perf_map *m, uint64_t pc, uint64_t *start, uint64_t *size);
 
 #endif

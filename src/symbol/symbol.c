@@ -1,0 +1,184 @@
+/*
+ * The room's door: files by number, and places in them.
+ */
+#include "symbol/symbol.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "symbol/file.h"
+
+struct symbols {
+	GPtrArray *files;          /* struct symbol_file * */
+	GHashTable *by_path;       /* -> number + 1, or -errno */
+	GStringChunk *strings;     /* all that is given out */
+	GArray *frames;            /* struct frame: the chain of the last place */
+};
+
+int symbols_new(struct symbols **out)
+{
+	struct symbols *s;
+
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return error_set(ENOTSUP, "libelf", "its version does not fit");
+	s = g_new0(struct symbols, 1);
+	s->files = g_ptr_array_new();
+	s->by_path = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	s->strings = g_string_chunk_new(1 << 16);
+	s->frames = g_array_new(FALSE, FALSE, sizeof(struct frame));
+	*out = s;
+	return 0;
+}
+
+void symbols_free(struct symbols *s)
+{
+	if (!s)
+		return;
+	for (guint i = 0; i < s->files->len; i++)
+		symbol_file_close(s->files->pdata[i]);
+	g_ptr_array_free(s->files, TRUE);
+	g_hash_table_destroy(s->by_path);
+	g_array_free(s->frames, TRUE);
+	g_string_chunk_free(s->strings);
+	g_free(s);
+}
+
+int symbols_open(struct symbols *s, const char *path)
+{
+	int number = GPOINTER_TO_INT(g_hash_table_lookup(s->by_path, path));
+	struct symbol_file *f;
+
+	if (number < 0)
+		return error_errno(-number, path);
+	if (number)
+		return number - 1;
+	number = symbol_file_open(&f, path, s->strings);
+	if (!number) {
+		g_ptr_array_add(s->files, f);
+		number = (int)s->files->len;
+	}
+	g_hash_table_insert(s->by_path, g_strdup(path), GINT_TO_POINTER(number));
+	return number < 0 ? number : number - 1;
+}
+
+static struct symbol_file *file_of(struct symbols *s, int file)
+{
+	g_assert(file >= 0 && (guint)file < s->files->len);
+	return s->files->pdata[file];
+}
+
+const char *symbols_build_id(struct symbols *s, int file)
+{
+	return file_of(s, file)->build_id;
+}
+
+/* A mapping covers whole pages, so the bytes around a segment in its first and last page are there, too. */
+bool symbols_address(struct symbols *s, int file, uint64_t offset, uint64_t *address)
+{
+	const struct symbol_file *f = file_of(s, file);
+	const struct segment *best = NULL;
+
+	for (guint i = 0; i < f->segments->len; i++) {
+		const struct segment *segment = &g_array_index(f->segments, struct segment, i);
+		bool inside = offset - segment->offset < segment->file_size;
+		uint64_t start = segment->offset & ~(uint64_t)4095, end = (segment->offset + segment->file_size + 4095) & ~(uint64_t)4095;
+
+		if (inside && (segment->executable || !best))
+			best = segment;
+		else if (!best && segment->executable && offset - start < end - start)
+			best = segment;
+	}
+	if (best)
+		*address = best->address + (offset - best->offset);
+	return best;
+}
+
+static const char *symbol_name(struct symbol_file *f, struct symbol *symbol)
+{
+	if (!symbol->name)
+		symbol->name = demangle(f->strings, symbol->linkage);
+	return symbol->name;
+}
+
+bool symbols_place(struct symbols *s, int file, uint64_t address, struct place *out)
+{
+	struct symbol_file *f = file_of(s, file);
+	struct symbol *symbol;
+	uint64_t end;
+	bool known;
+
+	*out = (struct place){ 0 };
+	known = debug_lines_find(f, address, &out->file, &out->line, s->frames);
+	out->inlined = (const struct frame *)(void *)s->frames->data;
+	out->nr_inlined = s->frames->len;
+	symbol = symbol_table_find(symbol_file_table(f), address, &end);
+	if (symbol) {
+		out->symbol = symbol_name(f, symbol);
+		out->linkage = symbol->linkage;
+		out->start = symbol->start;
+		out->size = symbol->size ? symbol->size : end - symbol->start;
+	}
+	return known || symbol;
+}
+
+/* Compilers' copies of a function that are entered in its stead; parts of one (.cold, .part) are not. */
+static bool is_clone(const char *suffix)
+{
+	static const char *const clones[] = { ".constprop.", ".isra.", ".lto_priv.", ".llvm." };
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(clones); i++)
+		if (g_str_has_prefix(suffix, clones[i]))
+			return true;
+	return false;
+}
+
+static bool names(struct symbol_file *f, struct symbol *symbol, const char *name, size_t length)
+{
+	const char *plain;
+
+	if (!strncmp(symbol->linkage, name, length) && (!symbol->linkage[length] || is_clone(symbol->linkage + length)))
+		return true;
+	plain = symbol_name(f, symbol);
+	if (plain == symbol->linkage)
+		return false;
+	return !strcmp(plain, name) || (demangled_stem(plain) == length && !strncmp(plain, name, length));
+}
+
+int symbols_find(struct symbols *s, int file, const char *name,
+                 void (*each)(void *ctx, uint64_t address, uint64_t size), void *ctx)
+{
+	struct symbol_file *f = file_of(s, file);
+	const struct symbol_table *t = symbol_file_table(f);
+	size_t length = strlen(name);
+	uint64_t last = 0, end;
+	int nr = 0;
+
+	if (!length)
+		return 0;
+	for (guint i = 0; i < t->symbols->len; i++) {
+		struct symbol *symbol = &g_array_index(t->symbols, struct symbol, i);
+
+		/* An indirect function's symbol is that of its resolver, which is not the function. */
+		if (symbol->type == STT_GNU_IFUNC || (nr && symbol->start == last) || !names(f, symbol, name, length))
+			continue;
+		end = symbol->start;
+		if (!symbol->size && symbol_table_find(t, symbol->start, &end) != symbol)
+			end = symbol->start;
+		each(ctx, symbol->start, symbol->size ? symbol->size : end - symbol->start);
+		last = symbol->start;
+		nr++;
+	}
+	return nr;
+}
+
+int symbols_probes(struct symbols *s, int file, const char *provider,
+                   void (*each)(void *ctx, uint64_t address, const char *name, const char *args), void *ctx)
+{
+	return symbol_file_probes(file_of(s, file), provider, each, ctx);
+}
+
+size_t symbols_bytes(struct symbols *s, int file, uint64_t address, uint8_t *buf, size_t size)
+{
+	return symbol_file_bytes(file_of(s, file), address, buf, size);
+}
