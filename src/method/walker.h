@@ -1,0 +1,81 @@
+/*
+ * The commit-state walker: turns a thread's timed stream into intervals, one an instruction, that tell who is
+ * to pay for each of its core's cycles. Every method that attributes cycles at commit is built on it.
+ *
+ * The cycles up to an instruction's commit that no older commit took belong to its interval:
+ *
+ *      commit before   from            enter             commit
+ *     ──────┤            ├───────────────┼─────────────────┼─┤
+ *                          ROB empty:      it is the oldest  Compute: `units` of this cycle,
+ *                          Drained or      in the ROB:       shared with all that commit in it
+ *                          Flushed         Stalled
+ *
+ *  - Compute is shared 1/n by the n instructions that commit in a cycle. Both of a macro-fused pair are
+ *    instructions, and count. Where n does not divide CYCLE_UNITS (17 and some beyond), the oldest get one unit more.
+ *  - The first of those n has all the cycles since the commit before; from == enter == commit for the others.
+ *  - An instruction commits with its last uop: a cycle in which only earlier ones of it commit is Stalled on it.
+ *  - [from, enter) is Flushed, and paid by the flusher, where the instruction last committed, or one that was
+ *    squashed since (FL-MO, FL-EX), made all that follows be fetched anew; Flushed, and paid by itself, where the
+ *    instruction serialises and waited for that; else Drained, and paid by itself.
+ *  - A squashed flusher (a faulting instruction, a load that violated memory order) is an interval of its own that
+ *    does not commit: TIMED_SQUASHED, `commit` the cycle after its squash, units 0. If it was squashed before an
+ *    older one committed it has no cycles and there is no interval, but it still pays for the flush.
+ *  - Wrong-path and other squashed attempts are younger than somebody who pays.
+ *
+ * Intervals follow each other without a gap or an overlap from cycle 0 on, so that over any run of them the cycles
+ * (with units of the last) sum exactly. The ones that count are those with TIMED_COUNTED: cycles go with the
+ * instruction whose commit ends them, so a counted region runs from the commit before its first instruction.
+ *
+ * Ref: TEA §2 (commit states), TIP; DESIGN "time-proportional attribution".
+ */
+#ifndef CYCLEWISE_METHOD_WALKER_H
+#define CYCLEWISE_METHOD_WALKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "method/method.h"
+
+enum commit_state { STATE_COMPUTE, STATE_STALLED, STATE_DRAINED, STATE_FLUSHED, NR_STATES };
+
+struct interval {
+	uint64_t from, enter, commit;  /* absolute cycles, from <= enter <= commit */
+	uint32_t insn;                 /* index of the static instruction */
+	uint32_t payer;                /* of [from, enter): the flusher, or itself */
+	uint32_t units;                /* its share of the cycle `commit` */
+	uint16_t psv, payer_psv;       /* final */
+	uint16_t flags;                /* enum timed_flags, of its first record */
+	uint8_t empty;                 /* enum commit_state of [from, enter) */
+	uint8_t place;                 /* among those that commit in the cycle: 0 is the oldest */
+	bool own;                      /* payer is itself */
+};
+
+static inline bool interval_counts(const struct interval *v) { return v->flags & TIMED_COUNTED; }
+static inline bool interval_commits(const struct interval *v) { return !(v->flags & TIMED_SQUASHED); }
+
+enum { WALKER_BLOCK = 256, WALKER_MATES = 64 }; /* records a read; most that commit in one cycle */
+
+/* Invariant: v[open .. nr) commit in the cycle `commit`, which may not be complete yet; all before it is given out. */
+struct walker {
+	uint64_t from;                 /* first cycle after all intervals in v */
+	uint64_t commit;               /* of the open ones; WALKER_NONE: there is none */
+	uint64_t squashed;             /* first cycle after the last squash by a squashed flusher */
+	uint32_t last, last_psv;       /* who paid last: last committed, or a flusher squashed since */
+	bool last_flushes;
+	uint32_t open, nr;
+	struct interval v[WALKER_BLOCK + WALKER_MATES];
+};
+
+#define WALKER_NONE UINT64_MAX
+
+void walker_init(struct walker *w);
+/*
+ * Takes records from *t on, at most up to `end`, and advances *t. Gives out the intervals that are now final
+ * (not those of the cycle last committed in: more may commit in it), valid until the next call.
+ */
+size_t walker_read(struct walker *w, const struct timed **t, const struct timed *end, const struct interval **out);
+/* The stream has ended: the rest. */
+size_t walker_finish(struct walker *w, const struct interval **out);
+
+#endif
