@@ -307,6 +307,8 @@ void execute(struct ooo *o, struct attempt *a)
 		ready = a->load_done;
 	if (a->eliminated || in->flags & INSN_ZERO)
 		a->chain_end = ready;          /* done at rename: no uop, and no cycle */
+	else if (in->flags & INSN_UNMODELLED)
+		a->chain_end = later(ready, floor) + (unsigned)o->desc->unmodelled_latency;
 	else
 		compute(o, a, nr_loads, first_store, later(ready, first_store > nr_loads ? floor : 0));
 	if (ready > floor && !a->load_done) {

@@ -46,6 +46,7 @@ struct memory {
 	struct stride stride;
 	struct next_line next_line;
 	bool stride_on, next_on, next_on_miss;
+	bool own_early;        /* store_queue.prefetch */
 	uint32_t code_next;    /* lines */
 	uint64_t split_line, split_page, split_line_store, split_page_store; /* cycles */
 
@@ -137,6 +138,7 @@ int memory_new(struct memory **out, const struct core_desc *d)
 		return -ENOMEM;
 	m->line_shift = (uint32_t)__builtin_ctz((uint32_t)d->l1d_line);
 	m->line_mask = (uint64_t)d->l1d_line - 1;
+	m->own_early = d->store_queue_prefetch;
 	m->page_shift = (uint32_t)d->page_bits;
 	m->page_mask = (1ull << d->page_bits) - 1;
 	m->data.reader = READ_DATA;
@@ -396,6 +398,18 @@ static uint64_t own_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struc
 	return line;
 }
 
+/* A store whose address is known: translated; and its line requested, where the core does so before the store drains. */
+static void request_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a)
+{
+	if (m->own_early) {
+		own_line(m, cycle, vaddr, a);
+		return;
+	}
+	*a = (struct access){ 0 };
+	translate(m, &m->data, cycle, vaddr, a);
+	a->done = a->tlb_done;
+}
+
 static void store_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a)
 {
 	uint64_t line = own_line(m, cycle, vaddr, a);
@@ -418,7 +432,7 @@ static void access_line(struct memory *m, enum kind kind, uint64_t cycle, uint64
 		store_line(m, cycle, vaddr, a);
 		break;
 	case OWN:
-		own_line(m, cycle, vaddr, a);
+		request_line(m, cycle, vaddr, a);
 		break;
 	}
 }
@@ -480,7 +494,7 @@ void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes
 	if (splits(m, vaddr, bytes))
 		access_lines(m, OWN, cycle, vaddr, bytes, pc, a);
 	else
-		own_line(m, cycle, vaddr, a);
+		request_line(m, cycle, vaddr, a);
 }
 
 void memory_fetch(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a)

@@ -37,7 +37,7 @@ void memory_free(struct memory *m);
 void memory_load(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
 /* A committed store drains: it owns the L1D write port from `cycle`; done is when its line is there and written. */
 void memory_store(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
-/* Ownership request of a store whose address became known at `cycle`: starts translation and the miss, books no port. */
+/* A store's address became known at `cycle`: starts its translation and, with store_queue.prefetch, the miss; books no port. */
 void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
 /* Instruction bytes of the line at `vaddr` wanted at `cycle`. */
 void memory_fetch(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a);

@@ -190,6 +190,8 @@ static void begin(struct ooo *o, struct attempt *a)
 	a->uop = o->code->uops + a->in->uop;
 	a->nr_uops = a->fused ? 0 : a->in->nr_uops;
 	a->slots = a->fused ? 0 : a->in->slots ? a->in->slots : 1;
+	if (a->in->flags & INSN_UNMODELLED)
+		a->slots = (uint32_t)o->desc->unmodelled_uops;
 	rename_dispatch(o, a);
 }
 
