@@ -1,0 +1,79 @@
+/*
+ * The cost file of a core (data/cores/NAME.costs): what overrides LLVM's figures, or stands in for them.
+ *
+ *      # comment
+ *      [ports]                     LLVM's resources as sets of the core's ports
+ *      SKXPort01 = p0 p1
+ *      [units]                     LLVM's resources that are unpipelined units
+ *      SKXFPDivider = div
+ *      [core]                      where loads and stores go: port sets
+ *      load = p23
+ *      sta = p237
+ *      sta_indexed = p23
+ *      std = p4
+ *      load_latency = 5            cycles that LLVM's latencies hold for a load into a general register
+ *      placeholder = 100           a latency that LLVM gives what it has no figure for
+ *      wide_closed = p1            ports that 512-bit uops cannot use, whatever LLVM says
+ *      [DIV32r !DIV32m]            globs on LLVM's opcode names; `!` excludes; a variant follows a dot (LEA64r.slow)
+ *      uops = 2*p0 p5:1 > p01:4    compute uops; `>` starts the next dependent stage; `:n` latency; `/div*6` unit, busy
+ *      latency = 26                operand to result of the compute uops
+ *      results = 3 4               the same, one for each result in turn; the last stands for all that follow
+ *      late = 0 0 4                cycles after issue at which each data operand is needed
+ *      loads = 1                   load uops      stores = 1     STA and STD uops, each
+ *      slots = 10                  fused-domain uops           indexed_slots = 2   the same, with an index register
+ *      decode = 10                 fused uops as decoded       load_extra = 1      cycles beyond l1d.latency
+ *      reads_results = 1           waits for the old values of what it writes (a false dependency)
+ *      flags = microcoded -long    sets (or, with -, clears) INSN_ flags
+ *      source = measured           where the figures are from; every such section has one
+ *
+ * A port set is names joined by `|`, or a name's letters followed by one digit per port: p23 is p2|p3; `none` is none.
+ * Sections apply in order of the file, a later one over an earlier one, key by key.
+ */
+#ifndef CYCLEWISE_ISA_COSTS_H
+#define CYCLEWISE_ISA_COSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+
+enum cost_keys {
+	COST_UOPS = 1 << 0, COST_LATENCY = 1 << 1, COST_RESULTS = 1 << 2, COST_LATE = 1 << 3, COST_LOADS = 1 << 4,
+	COST_STORES = 1 << 5, COST_SLOTS = 1 << 6, COST_INDEXED_SLOTS = 1 << 7, COST_DECODE = 1 << 8,
+	COST_LOAD_EXTRA = 1 << 9, COST_READS_RESULTS = 1 << 10,
+};
+
+/* What the file says of one form. Fields are valid where their bit of `set` is. */
+struct cost {
+	unsigned set;              /* enum cost_keys */
+	const struct uop *uops;    /* compute uops; latency 0 where not said; borrowed from the file */
+	uint8_t nr_uops;
+	bool staged;               /* the uops' stages and latencies are said */
+	uint8_t latency, loads, stores, slots, indexed_slots, decode, load_extra, reads_results;
+	uint8_t results[INSN_DSTS], nr_results;
+	uint8_t late[INSN_DATAS], nr_late;
+	uint32_t flags_on, flags_off;
+};
+
+struct cost_core {
+	uint16_t load, sta, sta_indexed, std, wide_closed; /* port sets */
+	uint8_t load_latency;      /* cycles */
+	uint8_t placeholder;       /* 0: none */
+};
+
+struct costs;
+
+/*
+ * Reads the file at `path` (NULL: an empty one). `ports` and `units`: the core's, NULL-terminated.
+ * 0 or -errno; -EINVAL names the line.
+ */
+int costs_new(struct costs **out, const char *path, const char *const *ports, const char *const *units);
+void costs_free(struct costs *costs);
+
+/* Everything said of `form`, a variant's name included ("LEA64r.slow"). */
+void costs_find(const struct costs *costs, const char *form, struct cost *out);
+/* The port set or unit (1-based; 0: none) of LLVM's resource; both 0 where the file has no line for it. */
+void costs_resource(const struct costs *costs, const char *resource, uint16_t *ports, uint8_t *unit);
+const struct cost_core *costs_core(const struct costs *costs);
+
+#endif

@@ -1,0 +1,8 @@
+/* The ISAs: enum isa, and the name of the object in the ISA's file (arch.h). */
+#ifndef CYCLEWISE_ISA_LIST_H
+#define CYCLEWISE_ISA_LIST_H
+
+#define ISAS(X) \
+	X(ISA_X86_64, x86)
+
+#endif
