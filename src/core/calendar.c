@@ -39,13 +39,10 @@ static void advance(struct calendar *c, uint64_t word)
 		c->first = c->end - words;
 }
 
-/* The lowest n set bits of `free`, which has at least n. */
-static uint64_t lowest(uint64_t free, uint32_t n)
+/* How many of the lowest bits are set before the first that is not. */
+static uint32_t ones(uint64_t bits)
 {
-	uint64_t rest = free;
-	while (n--)
-		rest &= rest - 1;
-	return free & ~rest;
+	return bits == UINT64_MAX ? 64 : (uint32_t)__builtin_ctzll(~bits);
 }
 
 uint64_t calendar_book(struct calendar *c, uint64_t cycle, uint32_t units)
@@ -61,17 +58,15 @@ uint64_t calendar_book(struct calendar *c, uint64_t cycle, uint32_t units)
 		if (word >= c->end)
 			advance(c, word);
 		uint64_t *busy = &c->busy[word & c->mask];
-		uint64_t free = ~*busy & open;
-		uint32_t n = (uint32_t)__builtin_popcountll(free);
-		if (n < units) {
-			*busy |= free;
+		for (uint64_t free = ~*busy & open; free; free = ~*busy & open) {
+			uint32_t begin = (uint32_t)__builtin_ctzll(free), run = ones(free >> begin);
+			uint32_t n = run < units ? run : units;
+
+			*busy |= UINT64_MAX >> (64 - n) << begin;
 			units -= n;
-			continue;
+			if (!units)
+				return (word * 64 + begin + n - 1) / CALENDAR_UNITS + 1;
 		}
-		uint64_t taken = lowest(free, units);
-		*busy |= taken;
-		uint64_t last = word * 64 + 63 - (uint64_t)__builtin_clzll(taken);
-		return last / CALENDAR_UNITS + 1;
 	}
 }
 

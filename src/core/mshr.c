@@ -5,35 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 32 };           /* cycles looked at together; a cache line of counters */
-
 int mshr_init(struct mshr *m, uint32_t limit, uint64_t window)
 {
 	uint64_t cycles = 64;
 
-	assert(limit > 0 && limit < UINT16_MAX);
+	assert(limit > 0 && limit < UINT16_MAX / 2);
 	while (cycles < window)
 		cycles <<= 1;
-	*m = (struct mshr){ .mask = cycles - 1, .end = cycles, .limit = (uint16_t)limit };
-	m->held = aligned_alloc(BLOCK * sizeof *m->held, cycles * sizeof *m->held);
-	if (!m->held)
-		return -ENOMEM;
-	memset(m->held, 0, cycles * sizeof *m->held);
-	return 0;
+	*m = (struct mshr){ .mask = cycles - 1, .end = cycles, .limit = limit };
+	m->blocks = calloc(cycles / MSHR_BLOCK, sizeof *m->blocks);
+	m->part = calloc(cycles, sizeof *m->part);
+	if (m->blocks && m->part)
+		return 0;
+	mshr_fini(m);
+	return -ENOMEM;
 }
 
 void mshr_fini(struct mshr *m)
 {
-	free(m->held);
-	m->held = NULL;
-}
-
-static unsigned count_full(const uint16_t *held, uint16_t limit)
-{
-	uint16_t full = 0;
-	for (unsigned i = 0; i < BLOCK; i++)
-		full = (uint16_t)(full + (held[i] >= limit));
-	return full;
+	free(m->blocks);
+	free(m->part);
+	m->blocks = NULL;
+	m->part = NULL;
 }
 
 uint64_t mshr_find(const struct mshr *m, uint64_t cycle, uint64_t cycles)
@@ -43,38 +36,52 @@ uint64_t mshr_find(const struct mshr *m, uint64_t cycle, uint64_t cycles)
 
 	uint64_t begin = cycle, c = cycle;
 	while (c < m->top && c - begin < cycles) {
-		const uint16_t *held = &m->held[c & m->mask];
-		if (c % BLOCK == 0) {
-			unsigned full = count_full(held, m->limit);
-			if (full == 0 || full == BLOCK) {
-				c += BLOCK;
-				begin = full ? c : begin;
-				continue;
-			}
-		}
-		c++;
-		begin = *held >= m->limit ? c : begin;
+		const struct mshr_block *b = &m->blocks[(c & m->mask) / MSHR_BLOCK];
+		uint64_t next = (c | (MSHR_BLOCK - 1)) + 1;
+
+		if ((uint32_t)b->whole + b->least >= m->limit)
+			begin = next;
+		else if ((uint32_t)b->whole + b->most >= m->limit)
+			for (; c < next && c - begin < cycles; c++)
+				begin = (uint32_t)b->whole + m->part[c & m->mask] >= m->limit ? c + 1 : begin;
+		else
+			c = next;
+		c = begin > c ? begin : c;
 	}
 	return begin;
 }
 
-/* Makes [.., to) part of the window, forgetting what is too old. */
+/* Makes all before `to` part of the window, forgetting what is too old. */
 static void advance(struct mshr *m, uint64_t to)
 {
-	uint64_t window = m->mask + 1;
-	uint64_t from = m->end;
+	uint64_t window = m->mask + 1, from = m->end;
 
-	to = (to + BLOCK - 1) & ~(uint64_t)(BLOCK - 1);
-	if (to - from >= window)
+	to = (to + MSHR_BLOCK - 1) & ~(uint64_t)(MSHR_BLOCK - 1);
+	if (to - from > window)
 		from = to - window;
-	while (from < to) {
-		uint64_t n = window - (from & m->mask);
-		n = n < to - from ? n : to - from;
-		memset(&m->held[from & m->mask], 0, n * sizeof *m->held);
-		from += n;
+	for (; from < to; from += MSHR_BLOCK) {
+		memset(&m->part[from & m->mask], 0, MSHR_BLOCK * sizeof *m->part);
+		m->blocks[(from & m->mask) / MSHR_BLOCK] = (struct mshr_block){ 0 };
 	}
 	m->end = to;
 	m->first = to - window;
+}
+
+/* One more in cycles [from, to) of the block that begins at `block`. */
+static void hold_part(struct mshr *m, uint64_t block, uint64_t from, uint64_t to)
+{
+	uint16_t *part = &m->part[block & m->mask], lo = (uint16_t)(from - block), hi = (uint16_t)(to - block);
+	uint16_t most = 0, least = UINT16_MAX;
+
+	for (uint16_t i = 0; i < MSHR_BLOCK; i++)
+		part[i] = (uint16_t)(part[i] + ((i >= lo) & (i < hi)));
+	for (uint16_t i = 0; i < MSHR_BLOCK; i++) {
+		most = part[i] > most ? part[i] : most;
+		least = part[i] < least ? part[i] : least;
+	}
+	struct mshr_block *b = &m->blocks[(block & m->mask) / MSHR_BLOCK];
+	b->most = most;
+	b->least = least;
 }
 
 uint64_t mshr_hold(struct mshr *m, uint64_t from, uint64_t cycles)
@@ -85,12 +92,12 @@ uint64_t mshr_hold(struct mshr *m, uint64_t from, uint64_t cycles)
 	if (to > m->end)
 		advance(m, to);
 	for (uint64_t c = begin < m->first ? m->first : begin; c < to;) {
-		uint64_t n = m->mask + 1 - (c & m->mask);
-		n = n < to - c ? n : to - c;
-		uint16_t *held = &m->held[c & m->mask];
-		for (uint64_t i = 0; i < n; i++)
-			held[i]++;
-		c += n;
+		uint64_t block = c & ~(uint64_t)(MSHR_BLOCK - 1), next = block + MSHR_BLOCK;
+		if (c == block && next <= to)
+			m->blocks[(block & m->mask) / MSHR_BLOCK].whole++;
+		else
+			hold_part(m, block, c, to < next ? to : next);
+		c = next;
 	}
 	m->top = to > m->top ? to : m->top;
 	return begin;

@@ -2,7 +2,8 @@
  * What may be held by a limited number of holders at a time: miss registers (line-fill buffers, super queue),
  * page walkers, outstanding reads of the memory controller.
  *
- * One counter a cycle says how many are held in it. A miss that starts before those already booked contends only
+ * It counts, exactly, how many are held in each cycle: by cycle at the ends of what is held, by block in between,
+ * so that to hold one for hundreds of cycles takes a few steps. A miss that starts before those already booked contends only
  * with the ones it overlaps; in no cycle are more than `limit` held. Requests come in program order: one that
  * finds its whole duration free nowhere earlier is put behind.
  *
@@ -14,12 +15,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { MSHR_BLOCK = 32 };      /* cycles counted together */
+
+/* In a cycle, whole + its own counter are held. */
+struct mshr_block {
+	uint16_t whole;        /* held all through the block */
+	uint16_t most, least;  /* of its cycles' counters */
+};
+
 struct mshr {
-	uint16_t *held;        /* [window], ring over cycles */
+	struct mshr_block *blocks; /* [window / MSHR_BLOCK], ring */
+	uint16_t *part;        /* [window], ring: held in this cycle, but not all through the block */
 	uint64_t mask;         /* window - 1 */
-	uint64_t first, end;   /* cycles kept: [first, end) */
+	uint64_t first, end;   /* cycles kept: [first, end), of whole blocks */
 	uint64_t top;          /* nothing is held at or after this cycle */
-	uint16_t limit;
+	uint32_t limit;
 };
 
 /* `window`: cycles kept, rounded up to a power of two, at least 64. 0 or -ENOMEM. */
@@ -36,7 +46,8 @@ static inline bool mshr_free(const struct mshr *m, uint64_t cycle, uint32_t spar
 {
 	if (cycle < m->first || cycle >= m->top)
 		return m->limit > spare;
-	return m->held[cycle & m->mask] + spare < m->limit;
+	uint64_t at = cycle & m->mask;
+	return m->blocks[at / MSHR_BLOCK].whole + m->part[at] + spare < m->limit;
 }
 
 #endif
