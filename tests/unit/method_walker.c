@@ -9,6 +9,7 @@
 
 #include "method/walker.h"
 #include "method_fake.h"
+#include "method_reference.h"
 
 #define U CYCLE_UNITS
 enum { BASE = 0 };
@@ -230,80 +231,25 @@ static void test_windows(void **ctx)
 	assert_states(t, G_N_ELEMENTS(t), U / 2, 5, 0, 4);
 }
 
-/* --- the slow reference ------------------------------------------------------------------------------ */
-
-/* What can pay: a committed instruction, or a squashed flusher, in stream order. */
-struct party { uint32_t insn; uint16_t psv; bool counted, commits, flushes, serialises; uint64_t dispatch, leave; };
-
 struct reference {
 	uint64_t units[FAKE_INSNS][FAKE_PSVS], executions[FAKE_INSNS][FAKE_PSVS];
 	uint64_t state[NR_STATES];
 	uint64_t events[NR_PSV];
 };
 
-static size_t parties(const struct timed *t, size_t n, struct party *p)
+static void add(const struct charge *c, void *ctx)
 {
-	size_t nr = 0;
-	uint64_t squashed = 0;
+	struct reference *r = ctx;
 
-	for (size_t i = 0; i < n; i++) {
-		bool flusher = t[i].flags & TIMED_FLUSHER;
-		if (t[i].flags & TIMED_WRONG)
-			continue;
-		if (t[i].flags & TIMED_SQUASHED) {
-			if (!flusher || timed_leave(&t[i]) < squashed)
-				continue;
-			squashed = timed_leave(&t[i]) + 1;
-		} else if (t[i].flags & TIMED_CONTINUED) {
-			p[nr - 1].psv |= t[i].psv;
-			p[nr - 1].leave = timed_leave(&t[i]);
-			continue;
-		}
-		p[nr++] = (struct party){ t[i].insn, t[i].psv, t[i].flags & TIMED_COUNTED, timed_commits(&t[i]), flusher,
-		                          flusher && timed_dispatch_wait(&t[i]) == WAIT_SERIAL,
-		                          timed_dispatch(&t[i]), timed_leave(&t[i]) };
-	}
-	return nr;
-}
-
-static void pay(struct reference *r, const struct party *p, bool counted, enum commit_state state, uint64_t units)
-{
-	if (!counted)
+	if (!c->counted)
 		return;
-	r->units[p->insn][p->psv] += units;
-	r->state[state] += units;
-}
-
-static void reference(struct reference *r, const struct timed *t, size_t n)
-{
-	struct party *p = malloc(n * sizeof(*p));
-	size_t nr = parties(t, n, p), head = 0;
-
-	memset(r, 0, sizeof(*r));
-	for (uint64_t cycle = 0; head < nr; cycle++) {
-		unsigned together = 0;
-
-		for (size_t k = head; k < nr && p[k].leave <= cycle; k++)
-			together += p[k].commits && p[k].leave == cycle;
-		for (unsigned place = 0; head < nr && p[head].leave <= cycle && (together || p[head].leave < cycle); head++) {
-			if (!p[head].commits)
-				continue;
-			pay(r, &p[head], p[head].counted, STATE_COMPUTE, U / together + (place < U % together));
-			r->executions[p[head].insn][p[head].psv] += p[head].counted;
-			for (unsigned e = 0; e < NR_PSV; e++)
-				r->events[e] += p[head].counted && p[head].psv >> e & 1;
-			place++;
-		}
-		if (together || head == nr)
-			continue;
-		if (p[head].dispatch <= cycle)
-			pay(r, &p[head], p[head].counted, STATE_STALLED, U);
-		else if (head && p[head - 1].flushes)
-			pay(r, &p[head - 1], p[head].counted, STATE_FLUSHED, U);
-		else
-			pay(r, &p[head], p[head].counted, p[head].serialises ? STATE_FLUSHED : STATE_DRAINED, U);
+	r->units[c->insn][c->psv] += c->units;
+	r->state[c->state] += c->units;
+	if (c->state == STATE_COMPUTE) {
+		r->executions[c->insn][c->psv]++;
+		for (unsigned e = 0; e < NR_PSV; e++)
+			r->events[e] += c->psv >> e & 1;
 	}
-	free(p);
 }
 
 /* Whenever it is saved, what is there adds up. */
@@ -337,8 +283,8 @@ static void test_random(void **ctx)
 
 		for (unsigned i = 0; i < 2; i++, config.seed += 1000) {
 			t[i] = stream_new(&config, &n[i]);
-			r[i] = malloc(sizeof(*r[i]));
-			reference(r[i], t[i], n[i]);
+			r[i] = calloc(1, sizeof(*r[i]));
+			reference_walk(t[i], n[i], add, r[i]);
 		}
 		fake_drive(&run, t, n, 2);
 		run.method = method_find("states");
