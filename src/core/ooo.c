@@ -223,15 +223,21 @@ static void faulted(struct ooo *o, struct attempt *a, uint16_t flags)
 	frontend_redirect(&o->front, a->leave + (unsigned)o->desc->exception_latency, packet);
 }
 
-/* The pair's one uop issues where branches do. */
-static void fuse(struct ooo *o, struct attempt *a, const struct step *next, size_t ahead, bool *fuses)
+/* Where the one uop of a macro-fused pair issues, where the attempt and the next step make one: as branches do. */
+static uint16_t pair_ports(const struct ooo *o, const struct attempt *a, const struct step *next, size_t ahead)
 {
-	*fuses = false;
-	if (!(a->in->flags & INSN_FUSES_NEXT) || !o->desc->decode_macro_fusion || !ahead || step_kind(next) != STEP_INSN ||
+	const struct core_desc *d = o->desc;
+
+	if (!(a->in->flags & INSN_FUSES_NEXT) || !d->decode_macro_fusion || !ahead || step_kind(next) != STEP_INSN ||
 	    next->flags & STEP_ENTER || a->step->flags & STEP_FAULT)
-		return;
+		return 0;
 	const struct insn *branch = code_insn(o->code, next->insn);
-	*fuses = branch->branch == BRANCH_CONDITIONAL && branch->pc == a->in->pc + a->in->length;
+	if (branch->branch != BRANCH_CONDITIONAL || branch->pc != a->in->pc + a->in->length)
+		return 0;
+	uint16_t ports = branch->nr_uops ? o->code->uops[branch->uop].ports : 0;
+	if (next->flags & STEP_TAKEN && ports & d->branch_taken_ports)
+		ports &= (uint16_t)d->branch_taken_ports;
+	return ports;
 }
 
 static void one(struct ooo *o, const struct step *s, uint32_t nr_steps, size_t ahead)
@@ -248,8 +254,7 @@ static void one(struct ooo *o, const struct step *s, uint32_t nr_steps, size_t a
 			frontend_redirect(&o->front, o->commit_cycle + (unsigned)o->desc->exception_latency, frontend_mark(&o->front));
 	}
 	o->started = true;
-	bool fuses;
-	fuse(o, &a, next, ahead, &fuses);
+	a.pair_ports = pair_ports(o, &a, next, ahead);
 	if (in->branch && !(s->flags & STEP_FAULT)) {
 		uint64_t to = known ? code_insn(o->code, next->insn)->pc : taken && in->target ? in->target : in->pc + in->length;
 		branch_resolve(o->branch, in, taken, to, &a.predicted);
@@ -295,7 +300,7 @@ static void one(struct ooo *o, const struct step *s, uint32_t nr_steps, size_t a
 		release_add(&o->held, HELD_BRANCH, a.chain_end + 1);
 	attempt_record(o, &a, flags, flush);
 	follow(o, &a, taken);
-	o->fused = fuses;
+	o->fused = a.pair_ports != 0;
 }
 
 /* --- the core's interface ---------------------------------------------------------------------------- */

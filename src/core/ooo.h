@@ -100,7 +100,8 @@ struct attempt {
 	struct prediction predicted;
 	const struct uop *uop;
 	uint32_t nr_uops, slots;
-	bool fuses, fused;             /* first, second of a macro-fused pair */
+	uint16_t pair_ports;           /* first of a macro-fused pair: those of the branch that it issues with; 0: it is none */
+	bool fused;                    /* second of one */
 	bool eliminated;               /* a move done at rename */
 
 	uint64_t dispatch, dispatch_last; /* first and last slot */

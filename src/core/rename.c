@@ -73,6 +73,8 @@ static inline uint16_t uop_ports(struct ooo *o, const struct attempt *a, const s
 {
 	uint16_t ports = u->ports;
 
+	if (a->pair_ports && u->kind == UOP_COMPUTE)
+		return a->pair_ports;
 	if (a->in->branch && u->kind == UOP_COMPUTE && a->predicted.taken && o->desc->branch_taken_ports &&
 	    ports & o->desc->branch_taken_ports)
 		ports &= (uint16_t)o->desc->branch_taken_ports;

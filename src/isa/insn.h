@@ -24,7 +24,7 @@
  * 0 is no register. Partial writes that merge (8/16-bit x86, merging vector writes) list the destination
  * as a source too.
  */
-enum { REG_NONE = 0, REG_FLAGS = 56 /* 56..63: flags and status */, REG_VECTOR = 64, NR_REGS = 128 };
+enum { REG_NONE = 0, REG_FLAGS = 33 /* 33..63: flags and status */, REG_VECTOR = 64, NR_REGS = 128 };
 
 enum uop_kind { UOP_COMPUTE, UOP_LOAD, UOP_STA, UOP_STD };
 
