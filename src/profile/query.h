@@ -90,9 +90,8 @@ struct query_function {
 int query_functions(struct query *q, const struct query_function **rows, size_t *nr);
 
 /*
- * The functions that `name` may mean, in the order of query_functions(): those whose linkage name or whole
- * demangled name it is; where there are none, those whose demangled name without parameters, template
- * arguments kept, it is; else those whose demangled name's last component it is. *nr 0: no such function.
+ * The functions that `name` may mean, in the order of query_functions(): those it matches best (enum name_match
+ * of symbol/symbol.h), so that "g" finds "ns::g(int)" unless there is a plain `g`. *nr 0: no such function.
  */
 int query_find(struct query *q, const char *name, const struct query_function *const **rows, size_t *nr);
 
@@ -172,7 +171,7 @@ struct query_count {
 	const char *name;
 	uint64_t count;
 };
-/* Events, in the order of enum psv; count of committed instructions. */
+/* Events, in the order they were written (that of enum psv); count of committed instructions. */
 int query_events(struct query *q, const struct query_count **rows, size_t *nr);
 /* Forms without cost data; count of executions; most first, then by name. */
 int query_unmodelled(struct query *q, const struct query_count **rows, size_t *nr);

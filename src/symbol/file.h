@@ -58,10 +58,8 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *name, Dwar
 /* The build-id of an ELF file in hex, or "". Free with g_free(). */
 char *elf_build_id(Elf *elf);
 
-/* demangle.c: the name as people write it; `linkage` itself where it is not mangled. Valid as long as `strings`. */
+/* names.c: the name as people write it; `linkage` itself where it is not mangled. Valid as long as `strings`. */
 const char *demangle(GStringChunk *strings, const char *linkage);
-/* How much of a demangled name is left when its parameters go; its whole length where it has none. */
-size_t demangled_stem(const char *name);
 
 /* table.c */
 struct symbol {

@@ -4,7 +4,6 @@
 #include "symbol/symbol.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "symbol/file.h"
@@ -122,45 +121,20 @@ bool symbols_place(struct symbols *s, int file, uint64_t address, struct place *
 	return known || symbol;
 }
 
-/* Compilers' copies of a function that are entered in its stead; parts of one (.cold, .part) are not. */
-static bool is_clone(const char *suffix)
-{
-	static const char *const clones[] = { ".constprop.", ".isra.", ".lto_priv.", ".llvm." };
-
-	for (unsigned i = 0; i < G_N_ELEMENTS(clones); i++)
-		if (g_str_has_prefix(suffix, clones[i]))
-			return true;
-	return false;
-}
-
-static bool names(struct symbol_file *f, struct symbol *symbol, const char *name, size_t length)
-{
-	const char *plain;
-
-	if (!strncmp(symbol->linkage, name, length) && (!symbol->linkage[length] || is_clone(symbol->linkage + length)))
-		return true;
-	plain = symbol_name(f, symbol);
-	if (plain == symbol->linkage)
-		return false;
-	return !strcmp(plain, name) || (demangled_stem(plain) == length && !strncmp(plain, name, length));
-}
-
 int symbols_find(struct symbols *s, int file, const char *name,
                  void (*each)(void *ctx, uint64_t address, uint64_t size), void *ctx)
 {
 	struct symbol_file *f = file_of(s, file);
 	const struct symbol_table *t = symbol_file_table(f);
-	size_t length = strlen(name);
 	uint64_t last = 0, end;
 	int nr = 0;
 
-	if (!length)
-		return 0;
 	for (guint i = 0; i < t->symbols->len; i++) {
 		struct symbol *symbol = &g_array_index(t->symbols, struct symbol, i);
 
 		/* An indirect function's symbol is that of its resolver, which is not the function. */
-		if (symbol->type == STT_GNU_IFUNC || (nr && symbol->start == last) || !names(f, symbol, name, length))
+		if (symbol->type == STT_GNU_IFUNC || (nr && symbol->start == last) ||
+		    name_match(name, symbol->linkage, symbol_name(f, symbol)) < NAME_STEM)
 			continue;
 		end = symbol->start;
 		if (!symbol->size && symbol_table_find(t, symbol->start, &end) != symbol)

@@ -44,10 +44,18 @@ struct place {
 /* Names `address` of `file`. Strings live as long as `s`; `inlined` until the next call. False: nothing known. */
 bool symbols_place(struct symbols *s, int file, uint64_t address, struct place *out);
 
+/* How well a name that a person gives fits a symbol, ascending. */
+enum name_match {
+	NAME_OTHER,
+	NAME_LAST,                 /* the last component of the demangled name without parameters: "g" for "ns::g(int)" */
+	NAME_STEM,                 /* all of it without parameters, or the linkage name without a clone suffix (.constprop.0) */
+	NAME_WHOLE,                /* the linkage name or the demangled one */
+};
+enum name_match name_match(const char *name, const char *linkage, const char *demangled);
+
 /*
- * Calls `each` with every address at which the function `name` starts, ascending, and its size. `name` is the linkage
- * name, the demangled name with or without parameters, or either without a compiler's clone suffix (.constprop.0).
- * Returns how many there are, or -errno.
+ * Calls `each` with every address at which the function `name` starts, ascending, and its size; `name` matches
+ * at least as NAME_STEM. Returns how many there are, or -errno.
  */
 int symbols_find(struct symbols *s, int file, const char *name,
                  void (*each)(void *ctx, uint64_t address, uint64_t size), void *ctx);

@@ -1,0 +1,35 @@
+/*
+ * What the files of the query share.
+ */
+#ifndef CYCLEWISE_PROFILE_QUERY_PRIVATE_H
+#define CYCLEWISE_PROFILE_QUERY_PRIVATE_H
+
+#include <glib.h>
+#include <sqlite3.h>
+
+#include "profile/query.h"
+
+struct ledger;                     /* ledger.c: instructions and their cycles, by function and line */
+
+struct query {
+	sqlite3 *db;               /* the profile's */
+	struct profile *profile;
+	GStringChunk *strings;
+	GPtrArray *memory;         /* arrays given out, freed with g_free() */
+	GHashTable *values;        /* table `run`: key -> text */
+	struct run_info run;
+	struct ledger *ledger;     /* NULL until first use */
+};
+
+/* Prepares a statement; the message says that the file is damaged where it cannot be. 0 or -errno. */
+int query_prepare(struct query *q, sqlite3_stmt **out, const char *sql);
+/* After the last row: finalizes, and turns what ended the rows into 0 or -errno. */
+int query_end(struct query *q, sqlite3_stmt *statement, int rc);
+/* A column's text, kept as long as the query; NULL for NULL. */
+const char *query_text(struct query *q, sqlite3_stmt *statement, int column);
+/* Hands an array's memory to the query, and its elements to the caller; never NULL. */
+void *query_keep(struct query *q, GArray *array, size_t *nr);
+
+void ledger_free(struct ledger *l);
+
+#endif
