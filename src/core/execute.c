@@ -46,7 +46,7 @@ static inline uint64_t uop_floor(const struct ooo *o, const struct attempt *a, u
 static uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, uint64_t ready)
 {
 	const struct uop *u = &a->uop[i];
-	uint16_t ports = a->port[i];
+	uint16_t ports = o->port[i];
 
 	if (!ports)
 		return ready;

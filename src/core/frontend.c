@@ -149,26 +149,29 @@ static void read_line(struct frontend *f, uint64_t pc, struct fetched *out)
 static void packet_begin(struct frontend *f, const struct insn *in, uint64_t window, enum fetch_path path,
                          struct fetched *out)
 {
+	const struct core_desc *d = f->desc;
 	uint64_t cycle = f->next;
 
 	if (path == PATH_UOPCACHE && f->path == PATH_UOPCACHE && !f->broken && f->deliver_windows < 2 &&
-	    f->deliver_uops < (unsigned)f->desc->uopcache_width)
+	    f->deliver_uops < (unsigned)d->uopcache_width)
 		cycle = f->deliver;            /* a second, sequential window in the same cycle */
-	if (f->path != PATH_NONE && f->path != path && f->desc->uopcache_sets)
-		cycle += (unsigned)f->desc->uopcache_penalty;
+	if (f->path != PATH_NONE && f->path != path && d->uopcache_sets)
+		cycle += (unsigned)d->uopcache_penalty;
 	f->packet++;
-	if (f->desc->fetch_packets) {
-		uint64_t old = f->packet - (unsigned)f->desc->fetch_packets;
-		if (f->packet >= (unsigned)f->desc->fetch_packets)
+	if (d->fetch_packets) {
+		uint64_t old = f->packet - (unsigned)d->fetch_packets;
+		if (f->packet >= (unsigned)d->fetch_packets)
 			cycle = later(cycle, f->packet_leave[old % FRONTEND_RING] + 1);
 	}
-	if (f->desc->fetch_runahead) {
+	if (d->fetch_runahead) {
 		f->ahead++;
-		if (f->packet >= (unsigned)f->desc->fetch_runahead)
-			f->ahead = later(f->ahead, f->packet_fetch[(f->packet - (unsigned)f->desc->fetch_runahead) % FRONTEND_RING]);
+		if (f->packet >= (unsigned)d->fetch_runahead)
+			f->ahead = later(f->ahead, f->packet_fetch[(f->packet - (unsigned)d->fetch_runahead) % FRONTEND_RING]);
 	}
-	f->packet_fetch[f->packet % FRONTEND_RING] = cycle;
-	f->packet_leave[f->packet % FRONTEND_RING] = 0;
+	if (d->fetch_runahead)
+		f->packet_fetch[f->packet % FRONTEND_RING] = cycle;
+	if (d->fetch_packets)
+		f->packet_leave[f->packet % FRONTEND_RING] = 0;
 	f->path = path;
 	f->window = window;
 	f->broken = false;

@@ -21,7 +21,7 @@
 #include "core/params.h"
 #include "isa/insn.h"
 
-enum { FRONTEND_RING = 2048 };         /* more than any queue plus a walk of the wrong path */
+enum { FRONTEND_RING = 1024 };         /* more than any queue plus a walk of the wrong path */
 
 enum fetch_path { PATH_NONE, PATH_UOPCACHE, PATH_DECODE, PATH_LOOP };
 
@@ -93,7 +93,8 @@ void frontend_dispatched(struct frontend *f, unsigned slots, uint64_t cycle);
 /* It committed (or was squashed) in `cycle`: the packet it belongs to may be forgotten then. */
 static inline void frontend_left(struct frontend *f, uint64_t cycle)
 {
-	f->packet_leave[f->packet % FRONTEND_RING] = cycle;
+	if (f->desc->fetch_packets)
+		f->packet_leave[f->packet % FRONTEND_RING] = cycle;
 }
 /* The instruction just delivered is a branch predicted taken, with who knew its target. */
 void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p);

@@ -15,8 +15,8 @@ uint64_t lsq_loads_free(const struct lsq *q, unsigned n, uint64_t *record)
 
 	if (last <= entries)
 		return 0;
-	*record = q->load_record[(last - entries - 1) % LSQ_RING];
-	return q->load_leave[(last - entries - 1) % LSQ_RING] + 1;
+	*record = q->load_record[(last - entries - 1) & q->mask];
+	return q->load_leave[(last - entries - 1) & q->mask] + 1;
 }
 
 uint64_t lsq_stores_free(const struct lsq *q, unsigned n, uint64_t *record)
@@ -25,7 +25,7 @@ uint64_t lsq_stores_free(const struct lsq *q, unsigned n, uint64_t *record)
 
 	if (last <= entries)
 		return 0;
-	const struct store *s = &q->store[(last - entries - 1) % LSQ_RING];
+	const struct store *s = &q->store[(last - entries - 1) & q->mask];
 	*record = s->record;
 	return s->freed;
 }
@@ -33,7 +33,7 @@ uint64_t lsq_stores_free(const struct lsq *q, unsigned n, uint64_t *record)
 void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out)
 {
 	uint64_t first = addr / GRANULE, end = (addr + (bytes ? bytes : 1) - 1) / GRANULE;
-	uint64_t oldest_node = q->nr_nodes > LSQ_NODES ? q->nr_nodes - LSQ_NODES : 0;
+	uint64_t oldest_node = q->nr_nodes > q->node_mask ? q->nr_nodes - q->node_mask - 1 : 0;
 	uint64_t best = 0;                     /* number + 1 */
 
 	out->verdict = LSQ_CACHE;
@@ -41,11 +41,11 @@ void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cyc
 	out->store = NULL;
 	for (uint64_t g = first; g <= end && g < first + LSQ_BUCKETS; g++) {
 		uint64_t n = q->bucket[g % LSQ_BUCKETS];
-		for (; n > oldest_node; n = q->node[(n - 1) % LSQ_NODES].next) {
-			const struct store_node *node = &q->node[(n - 1) % LSQ_NODES];
-			if (node->store + LSQ_RING < q->nr_stores || node->store < best)
+		for (; n > oldest_node; n = q->node[(n - 1) & q->node_mask].next) {
+			const struct store_node *node = &q->node[(n - 1) & q->node_mask];
+			if (node->store + q->mask < q->nr_stores || node->store < best)
 				break;
-			const struct store *s = &q->store[node->store % LSQ_RING];
+			const struct store *s = &q->store[node->store & q->mask];
 			if (s->freed <= cycle)
 				break;         /* entries are freed in order: all older ones are gone too */
 			if (node->granule != g) {
@@ -59,7 +59,7 @@ void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cyc
 		}
 	}
 	if (best) {
-		const struct store *s = &q->store[(best - 1) % LSQ_RING];
+		const struct store *s = &q->store[(best - 1) & q->mask];
 		out->store = s;
 		out->verdict = s->addr <= addr && addr + bytes <= s->addr + s->bytes ? LSQ_FORWARD : LSQ_PARTIAL;
 		out->alias = false;
@@ -86,9 +86,9 @@ uint64_t lsq_hold(struct lsq *q, uint64_t pc, uint64_t cycle)
 	if (!set || !q->last[set - 1])
 		return cycle;
 	uint64_t n = q->last[set - 1] - 1;
-	if (n + LSQ_RING < q->nr_stores)
+	if (n + q->mask < q->nr_stores)
 		return cycle;
-	return later(cycle, q->store[n % LSQ_RING].known);
+	return later(cycle, q->store[n & q->mask].known);
 }
 
 void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc)
@@ -99,8 +99,8 @@ void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc)
 	uint32_t set = *load && *store ? (*load < *store ? *load : *store) : *load ? *load : *store ? *store : set_index(q, pc) + 1;
 	*load = *store = set;
 	/* The store that was missed is in the queue already: the load that runs again is to wait for it. */
-	uint64_t n = q->nr_stores, oldest = n > LSQ_RING ? n - LSQ_RING : 0;
-	while (n > oldest && q->store[(n - 1) % LSQ_RING].pc != store_pc)
+	uint64_t n = q->nr_stores, oldest = n > q->mask ? n - q->mask : 0;
+	while (n > oldest && q->store[(n - 1) & q->mask].pc != store_pc)
 		n--;
 	if (n > oldest)
 		q->last[set - 1] = n;
@@ -110,8 +110,8 @@ void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc)
 
 void lsq_add_load(struct lsq *q, uint64_t leave, uint64_t record)
 {
-	q->load_leave[q->nr_loads % LSQ_RING] = leave;
-	q->load_record[q->nr_loads % LSQ_RING] = record;
+	q->load_leave[q->nr_loads & q->mask] = leave;
+	q->load_record[q->nr_loads & q->mask] = record;
 	q->nr_loads++;
 }
 
@@ -143,14 +143,14 @@ uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes
 	uint64_t number = q->nr_stores++, freed = drain(q, pc, addr, bytes, commit);
 
 	if (!q->desc->store_queue_ordered && number) /* written out of order, freed in order */
-		freed = later(freed, q->store[(number - 1) % LSQ_RING].freed);
-	q->store[number % LSQ_RING] = (struct store){ addr, known, data, freed, record, pc, bytes };
+		freed = later(freed, q->store[(number - 1) & q->mask].freed);
+	q->store[number & q->mask] = (struct store){ addr, known, data, freed, record, pc, bytes };
 	q->known_max = later(q->known_max, known);
 	if (bytes) {
 		uint64_t first = addr / GRANULE, end = (addr + bytes - 1) / GRANULE;
-		for (uint64_t g = first; g <= end && g < first + 64; g++) {
+		for (uint64_t g = first; g <= end && g < first + 9; g++) {
 			uint64_t *head = &q->bucket[g % LSQ_BUCKETS];
-			q->node[q->nr_nodes % LSQ_NODES] = (struct store_node){ g, number, *head };
+			q->node[q->nr_nodes & q->node_mask] = (struct store_node){ g, number, *head };
 			*head = ++q->nr_nodes;
 		}
 	}
@@ -168,6 +168,10 @@ int lsq_init(struct lsq *q, const struct core_desc *desc, struct memory *memory)
 	q->desc = desc;
 	q->memory = memory;
 	q->loads_to_clear = (uint64_t)desc->memdep_clear;
+	uint64_t entries = (uint64_t)(desc->load_queue_entries > desc->store_queue_entries ? desc->load_queue_entries : desc->store_queue_entries);
+	for (q->mask = 63; q->mask < entries; )
+		q->mask = 2 * q->mask + 1;
+	q->node_mask = 16 * (q->mask + 1) - 1;
 	if (desc->memdep_entries) {
 		q->set = calloc((size_t)desc->memdep_entries, sizeof *q->set);
 		q->last = calloc((size_t)desc->memdep_entries, sizeof *q->last);

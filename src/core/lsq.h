@@ -17,8 +17,8 @@
 #include "core/params.h"
 
 enum {
-	LSQ_RING = 2048,               /* entries remembered; more than any queue holds */
-	LSQ_NODES = 16384,             /* 8-byte granules of remembered stores */
+	LSQ_RING = 2048,               /* entries that can be remembered; more than any queue holds */
+	LSQ_NODES = 32768,             /* 8-byte granules of them, 9 to a store at most */
 	LSQ_BUCKETS = 512,             /* one for each 8-byte granule of 4 KiB: aliases share a bucket by construction */
 };
 
@@ -33,16 +33,18 @@ struct store {
 
 struct store_node {                    /* one granule of one store; a chain per bucket, youngest first */
 	uint64_t granule;              /* address / 8 */
-	uint64_t store;                /* number of the store */
 	uint64_t next;                 /* number of the next older node of the bucket, + 1; 0: none */
+	uint64_t store;                /* number of the store */
 };
 
 struct lsq {
 	const struct core_desc *desc;
 	struct memory *memory;
-	struct store store[LSQ_RING];  /* [number % ring] */
+	uint64_t mask;                 /* of the rings of entries: the next power of two, less one */
+	uint64_t node_mask;
+	struct store store[LSQ_RING];  /* [number & mask] */
 	uint64_t nr_stores;            /* entered so far */
-	uint64_t load_leave[LSQ_RING]; /* [number % ring]: commit of that load */
+	uint64_t load_leave[LSQ_RING]; /* [number & mask]: commit of that load */
 	uint64_t load_record[LSQ_RING];
 	uint64_t nr_loads;
 	struct store_node node[LSQ_NODES];

@@ -20,7 +20,7 @@
 
 enum {
 	ROB_RING = 8192,               /* slots; more than any reorder buffer and the uops of an instruction */
-	OUT_RECORDS = 8192,            /* timed records in a batch to the sink */
+	OUT_RECORDS = 4096,            /* timed records in a batch to the sink */
 	OUT_ROOM = 1200,               /* more than one instruction can append: two walks of WRONG_MAX and itself */
 	WRONG_MAX = 512,               /* records of one walk */
 	MAX_ACCESS = 64,               /* accesses of one instruction that are timed one by one */
@@ -52,18 +52,20 @@ struct ooo {
 	/* rename and dispatch */
 	uint64_t rename_cycle;         /* of the youngest dispatched slot */
 	uint32_t rename_used;          /* slots dispatched in it */
+	uint64_t ring_mask;            /* of the rings below: beyond the entries in force and one instruction's uops */
 	uint64_t nr_slots;             /* ROB entries taken so far */
-	uint64_t rob_leave[ROB_RING];  /* [slot % ring]: cycle in which it committed */
+	uint64_t rob_leave[ROB_RING];  /* [slot & mask]: cycle in which it committed */
 	uint64_t rob_record[ROB_RING];
 	uint64_t nr_regs[NR_BANKS];    /* physical registers taken so far */
-	uint64_t reg_leave[NR_BANKS][ROB_RING]; /* [n % ring]: commit of the instruction that took the n-th */
+	uint64_t reg_leave[NR_BANKS][ROB_RING]; /* [n & mask]: commit of the instruction that took the n-th */
 	uint64_t reg_record[NR_BANKS][ROB_RING];
 	int32_t reg_usable[NR_BANKS];  /* beyond the architectural ones */
 	uint64_t serial_until;         /* nothing dispatches before */
 	uint64_t serial_record;
-	uint16_t bound[CORE_PORTS];    /* uops bound to each port, as at the start of bound_cycle */
+	uint8_t bound[CORE_PORTS];     /* uops bound to each port, as at the start of bound_cycle */
 	uint64_t bound_cycle;
 	uint32_t bind_turn;            /* alternates between two equal load ports */
+	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
 	uint8_t sched_of_port[CORE_PORTS]; /* NO_SCHEDULER: holds no entry */
 	uint32_t sched_entries[CORE_SCHEDULERS];
 
@@ -100,6 +102,7 @@ struct attempt {
 	struct prediction predicted;
 	const struct uop *uop;
 	uint32_t nr_uops, slots;
+	uint32_t registers[NR_BANKS];  /* physical registers it takes */
 	uint16_t pair_ports;           /* first of a macro-fused pair: those of the branch that it issues with; 0: it is none */
 	bool fused;                    /* second of one */
 	bool eliminated;               /* a move done at rename */
@@ -108,7 +111,6 @@ struct attempt {
 	uint32_t slot_position;        /* slots of older instructions in the cycle of `dispatch` */
 	uint8_t dispatch_wait, issue_wait;
 	uint64_t dispatch_by, issue_by;/* record number + 1; 0: none */
-	uint16_t port[256];            /* ports each uop may issue on: one where bound */
 
 	uint64_t ready, issue, complete;
 	uint64_t result;               /* cycle to which dst latencies are added */

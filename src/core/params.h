@@ -18,7 +18,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(fetch, width, 5, 1, 16, "instructions/cycle", "instructions found in the fetched bytes a cycle") \
 	X(fetch, latency, 4, 1, 20, "cycles", "fetch to decode") \
 	X(fetch, queue, 25, 1, 256, "instructions", "instruction queue or fetch buffer between fetch and decode") \
-	X(fetch, packets, 0, 0, 1024, "packets", "fetch target queue: packets in flight from fetch to commit; 0: unlimited") \
+	X(fetch, packets, 0, 0, 256, "packets", "fetch target queue: packets in flight from fetch to commit; 0: unlimited") \
 	X(fetch, runahead, 0, 0, 64, "packets", "packets that branch prediction runs ahead of fetch, prefetching their lines; 0: coupled") \
 	X(decode, width, 4, 1, 16, "instructions/cycle", "decoders") \
 	X(decode, complex, 1, 0, 16, "decoders", "decoders that take instructions of several uops") \
@@ -42,7 +42,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, decode_redirect, 7, 1, 40, "cycles", "fetch to fetch, direct branch unknown to the BTB, found at decode") \
 	X(branch, mispredict, 1, 0, 40, "cycles", "branch execution to the first fetch on the right path") \
 	X(branch, taken_ports, 0, 0, 65535, "ports", "bit set of the ports a branch predicted taken may use; 0: as its costs say") \
-	X(branch, in_flight, 48, 0, 512, "branches", "unresolved branches; 0: unlimited") \
+	X(branch, in_flight, 48, 0, 250, "branches", "unresolved branches; 0: unlimited") \
 	X(branch, btb1_entries, 128, 0, 65536, "entries", "first-level BTB; 0: all in the second") \
 	X(branch, btb1_ways, 4, 1, 64, "ways", "") \
 	X(branch, btb_entries, 4096, 16, 65536, "entries", "second-level (or only) BTB") \
@@ -80,7 +80,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(clock, mhz, 3100, 1, 10000, "MHz", "converts DRAM's nanoseconds; nothing else depends on it")
 
 #define SCHEDULER_PARAMS_ONE(X, n) \
-	X(sched##n, entries, 0, 0, 1024, "uops", "entries of this scheduler; 0: absent") \
+	X(sched##n, entries, 0, 0, 250, "uops", "entries of this scheduler; 0: absent") \
 	X(sched##n, ports, 0, 0, 65535, "ports", "bit set of the ports it feeds, each one uop a cycle; a port without a scheduler holds no entry")
 #define SCHEDULER_PARAMS(X) \
 	SCHEDULER_PARAMS_ONE(X, 0) SCHEDULER_PARAMS_ONE(X, 1) SCHEDULER_PARAMS_ONE(X, 2) SCHEDULER_PARAMS_ONE(X, 3) \

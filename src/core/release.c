@@ -34,7 +34,7 @@ void release_far_pull(struct release *r)
 		struct release_far f = r->far[0];
 		pop(r);
 		uint64_t slot = f.cycle % RELEASE_WINDOW;
-		r->given[slot][f.kind]++;
+		r->given[slot].of[f.kind]++;
 		r->some[slot / 64] |= UINT64_C(1) << (slot % 64);
 	}
 }

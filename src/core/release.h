@@ -30,10 +30,16 @@ struct release_far {
 	uint8_t kind;
 };
 
+/* A count of each kind. A row is subtracted from another as four words: no count is below what it loses, so none borrows. */
+union release_row {
+	uint8_t of[RELEASE_KINDS];
+	uint64_t word[RELEASE_KINDS / 8];
+};
+
 struct release {
 	uint64_t now;                                   /* cycle of dispatch */
-	uint16_t held[RELEASE_KINDS];
-	uint8_t given[RELEASE_WINDOW][RELEASE_KINDS];   /* [cycle % window] */
+	union release_row held;
+	union release_row given[RELEASE_WINDOW];        /* [cycle % window] */
 	uint64_t some[RELEASE_WINDOW / 64];
 	struct release_far far[RELEASE_FAR];
 	uint32_t nr_far;
@@ -46,7 +52,7 @@ void release_far_pull(struct release *r);
 static inline void release_at(struct release *r, unsigned kind, uint64_t cycle)
 {
 	if (cycle <= r->now) {
-		r->held[kind]--;
+		r->held.of[kind]--;
 		return;
 	}
 	if (cycle - r->now >= RELEASE_WINDOW) {
@@ -54,14 +60,15 @@ static inline void release_at(struct release *r, unsigned kind, uint64_t cycle)
 		return;
 	}
 	uint64_t slot = cycle % RELEASE_WINDOW;
-	r->given[slot][kind]++;
+	r->given[slot].of[kind]++;
 	r->some[slot / 64] |= UINT64_C(1) << (slot % 64);
 }
 
 /* One of `kind` is taken now and given back in `cycle`. */
 static inline void release_add(struct release *r, unsigned kind, uint64_t cycle)
 {
-	r->held[kind]++;
+	assert(r->held.of[kind] < UINT8_MAX);
+	r->held.of[kind]++;
 	release_at(r, kind, cycle);
 }
 
@@ -86,10 +93,9 @@ static inline void release_take(struct release *r, uint64_t cycle)
 	uint64_t slot = cycle % RELEASE_WINDOW;
 	if (!(r->some[slot / 64] >> (slot % 64) & 1))
 		return;
-	uint8_t *g = r->given[slot];
-	for (int k = 0; k < RELEASE_KINDS; k++) {
-		r->held[k] = (uint16_t)(r->held[k] - g[k]);
-		g[k] = 0;
+	for (int k = 0; k < RELEASE_KINDS / 8; k++) {
+		r->held.word[k] -= r->given[slot].word[k];
+		r->given[slot].word[k] = 0;
 	}
 	r->some[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
 }

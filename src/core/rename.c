@@ -29,7 +29,7 @@ static inline unsigned bank_of(uint8_t reg)
 }
 
 /* Physical registers an instruction takes. Flags share the register of the result they come with. */
-static inline void count_registers(const struct insn *in, unsigned n[NR_BANKS])
+static inline void count_registers(const struct insn *in, uint32_t n[NR_BANKS])
 {
 	n[BANK_INTEGER] = n[BANK_VECTOR] = 0;
 	bool flags = false;
@@ -43,14 +43,14 @@ static inline void count_registers(const struct insn *in, unsigned n[NR_BANKS])
 		n[BANK_INTEGER] = 1;
 }
 
-static void wait_for_registers(struct ooo *o, struct wait *w, const unsigned need[NR_BANKS])
+static void wait_for_registers(struct ooo *o, struct wait *w, const uint32_t need[NR_BANKS])
 {
 	for (unsigned b = 0; b < NR_BANKS; b++) {
 		if (!need[b])
 			continue;
 		uint64_t last = o->nr_regs[b] + need[b];
 		if (last > (uint64_t)o->reg_usable[b]) {
-			uint64_t n = (last - (uint64_t)o->reg_usable[b] - 1) % ROB_RING;
+			uint64_t n = (last - (uint64_t)o->reg_usable[b] - 1) & o->ring_mask;
 			wait_for(w, o->reg_leave[b][n] + 1, WAIT_REGISTERS, o->reg_record[b][n] + 1);
 		}
 	}
@@ -61,7 +61,7 @@ static void wait_for_rob(struct ooo *o, struct wait *w, unsigned slots)
 	uint64_t entries = (uint64_t)o->desc->rob_entries, last = o->nr_slots + (slots < entries ? slots : entries);
 
 	if (last > entries) {
-		uint64_t n = (last - entries - 1) % ROB_RING;
+		uint64_t n = (last - entries - 1) & o->ring_mask;
 		wait_for(w, o->rob_leave[n] + 1, WAIT_ROB, o->rob_record[n] + 1);
 	}
 }
@@ -88,7 +88,7 @@ static inline uint16_t uop_ports(struct ooo *o, const struct attempt *a, const s
 static unsigned bind(struct ooo *o, uint16_t ports, unsigned slot)
 {
 	unsigned best = 0, second = 0, n = 0;
-	uint16_t best_count = UINT16_MAX, second_count = UINT16_MAX;
+	unsigned best_count = UINT32_MAX, second_count = UINT32_MAX;
 
 	if (!(ports & (ports - 1)))
 		return (unsigned)__builtin_ctz(ports);
@@ -98,7 +98,7 @@ static unsigned bind(struct ooo *o, uint16_t ports, unsigned slot)
 	}
 	for (unsigned rest = ports; rest; rest &= rest - 1, n++) {
 		unsigned p = (unsigned)__builtin_ctz(rest);
-		uint16_t count = o->bound[p];
+		unsigned count = o->bound[p];
 		if (count <= best_count) {     /* ties go to the highest number */
 			second = best;
 			second_count = best_count;
@@ -126,7 +126,7 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 			mine[s] |= (uint16_t)(1u << p);
 	}
 	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
-		unsigned held = o->held.held[HELD_SCHEDULER + s] + need[s];
+		unsigned held = o->held.held.of[HELD_SCHEDULER + s] + need[s];
 		if (mine[s] && held < fewest) {
 			best = s;
 			fewest = held;
@@ -135,13 +135,14 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 	return best == NO_SCHEDULER ? free : mine[best];
 }
 
-/* Chooses ports (bound: one each; else those of one scheduler) and counts the entries that takes. */
-static void assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
+/* Chooses ports (bound: one each; else those of one scheduler), counts the entries that takes; returns whose, as a bit set. */
+static unsigned assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
 {
 	bool bound = o->desc->rename_bind_ports;
+	unsigned needed = 0;
 
 	if (bound && o->bound_cycle != a->dispatch) {
-		memcpy(o->bound, &o->held.held[HELD_PORT], sizeof o->bound);
+		memcpy(o->bound, &o->held.held.of[HELD_PORT], sizeof o->bound);
 		o->bound_cycle = a->dispatch;
 	}
 	for (unsigned i = 0; i < a->nr_uops; i++) {
@@ -150,13 +151,16 @@ static void assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCH
 			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
 		else if (ports & (ports - 1))
 			ports = choose_scheduler(o, ports, need);
-		a->port[i] = ports;
+		o->port[i] = ports;
 		if (ports) {
 			unsigned s = o->sched_of_port[__builtin_ctz(ports)];
-			if (s != NO_SCHEDULER && need[s] < UINT8_MAX)
+			if (s != NO_SCHEDULER && need[s] < UINT8_MAX) {
 				need[s]++;
+				needed |= 1u << s;
+			}
 		}
 	}
+	return needed;
 }
 
 static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
@@ -168,13 +172,12 @@ static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
 	return entries[s];
 }
 
-static void wait_for_schedulers(struct ooo *o, struct wait *w, const uint8_t need[CORE_SCHEDULERS])
+static void wait_for_schedulers(struct ooo *o, struct wait *w, unsigned needed, const uint8_t need[CORE_SCHEDULERS])
 {
-	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
-		if (!need[s])
-			continue;
+	for (; needed; needed &= needed - 1) {
+		unsigned s = (unsigned)__builtin_ctz(needed);
 		unsigned entries = o->sched_entries[s], n = need[s] < entries ? need[s] : entries;
-		while (o->held.held[HELD_SCHEDULER + s] + n > entries) {
+		while (o->held.held.of[HELD_SCHEDULER + s] + n > entries) {
 			uint64_t next = release_next(&o->held);
 			assert(next != UINT64_MAX);
 			release_advance(&o->held, next);
@@ -191,7 +194,7 @@ static bool eliminate(struct ooo *o, const struct attempt *a)
 
 	if (!(in->flags & INSN_MOVE) || !o->desc->rename_move_slots)
 		return false;
-	return o->held.held[HELD_MOVE + bank_of(in->dst[0])] < o->desc->rename_move_slots;
+	return o->held.held.of[HELD_MOVE + bank_of(in->dst[0])] < o->desc->rename_move_slots;
 }
 
 /* Registers about to be overwritten give back the move slots they hold. */
@@ -234,7 +237,7 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 	const struct core_desc *d = o->desc;
 	const struct insn *in = a->in;
 	struct wait w = { a->fetched.avail, 0, WAIT_NONE };
-	unsigned registers[NR_BANKS], loads = 0, stores = 0;
+	unsigned loads = 0, stores = 0;
 
 	if (a->fused) {
 		a->dispatch = a->dispatch_last = later(o->rename_cycle, a->fetched.avail);
@@ -251,8 +254,8 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 	if (in->flags & (INSN_SERIALIZE | INSN_SYSCALL))
 		wait_for(&w, o->commit_cycle + 1, WAIT_SERIAL, o->record);
 	wait_for_rob(o, &w, a->slots);
-	count_registers(in, registers);
-	wait_for_registers(o, &w, registers);
+	count_registers(in, a->registers);
+	wait_for_registers(o, &w, a->registers);
 	uint64_t by = 0;
 	if (loads) {
 		uint64_t free = lsq_loads_free(&o->lsq, loads, &by);
@@ -266,7 +269,7 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 	}
 	release_advance(&o->held, w.cycle);
 	if (in->branch && d->branch_in_flight) {
-		while (o->held.held[HELD_BRANCH] >= d->branch_in_flight) {
+		while (o->held.held.of[HELD_BRANCH] >= d->branch_in_flight) {
 			uint64_t next = release_next(&o->held);
 			release_advance(&o->held, next);
 			wait_for(&w, next, WAIT_BRANCHES, 0);
@@ -279,13 +282,13 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 		a->nr_uops = 0;
 	if (a->nr_uops) {
 		uint8_t need[CORE_SCHEDULERS] = { 0 };
-		assign_ports(o, a, need);
-		wait_for_schedulers(o, &w, need);
+		unsigned needed = assign_ports(o, a, need);
+		wait_for_schedulers(o, &w, needed, need);
 	}
 	take_slots(o, a, w.cycle);
 	overwrite(o, a);
 	if (a->eliminated)
-		o->held.held[HELD_MOVE + bank_of(in->dst[0])]++;
+		o->held.held.of[HELD_MOVE + bank_of(in->dst[0])]++;
 	a->dispatch_wait = w.why;
 	a->dispatch_by = w.by;
 	frontend_dispatched(&o->front, a->slots, a->dispatch_last);
@@ -293,17 +296,14 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 
 void rename_committed(struct ooo *o, const struct attempt *a)
 {
-	unsigned registers[NR_BANKS];
-
 	for (unsigned i = 0; i < a->slots; i++, o->nr_slots++) {
-		o->rob_leave[o->nr_slots % ROB_RING] = a->leave;
-		o->rob_record[o->nr_slots % ROB_RING] = o->record;
+		o->rob_leave[o->nr_slots & o->ring_mask] = a->leave;
+		o->rob_record[o->nr_slots & o->ring_mask] = o->record;
 	}
-	count_registers(a->in, registers);
 	for (unsigned b = 0; b < NR_BANKS; b++) {
-		for (; registers[b]; registers[b]--, o->nr_regs[b]++) {
-			o->reg_leave[b][o->nr_regs[b] % ROB_RING] = a->leave;
-			o->reg_record[b][o->nr_regs[b] % ROB_RING] = o->record;
+		for (unsigned i = 0; i < a->registers[b]; i++, o->nr_regs[b]++) {
+			o->reg_leave[b][o->nr_regs[b] & o->ring_mask] = a->leave;
+			o->reg_record[b][o->nr_regs[b] & o->ring_mask] = o->record;
 		}
 	}
 }
@@ -329,4 +329,9 @@ void rename_init(struct ooo *o)
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
 	o->bound_cycle = UINT64_MAX;
+	int32_t most = d->rob_entries;
+	for (unsigned b = 0; b < NR_BANKS; b++)
+		most = o->reg_usable[b] > most ? o->reg_usable[b] : most;
+	for (o->ring_mask = 511; o->ring_mask < (uint64_t)most + UINT8_MAX; )
+		o->ring_mask = 2 * o->ring_mask + 1;
 }

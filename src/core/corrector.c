@@ -1,0 +1,108 @@
+#include "core/corrector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { THRESHOLD_START = 35, THRESHOLD_MAX = 255 };
+
+/* Bits of history that each table behind the two of bias uses. */
+enum { GLOBAL_LONG = 6, GLOBAL_SHORT = 3, BACKWARD_LONG = 16, BACKWARD_SHORT = 8, LOCAL_LONG = 6, LOCAL_SHORT = 3 };
+
+void corrector_init(struct corrector *c)
+{
+	memset(c, 0, sizeof *c);
+	c->threshold = THRESHOLD_START;
+}
+
+static uint32_t low(uint64_t bits, unsigned n)
+{
+	return (uint32_t)(bits & ((1u << n) - 1));
+}
+
+/* The table's number takes part, so that two tables do not clash alike. */
+static uint8_t hash(uint64_t pc, uint32_t history, unsigned table)
+{
+	uint32_t key = (uint32_t)pc * 0x9e3779b1u ^ (history + table) * 0x85ebca6bu;
+
+	return (uint8_t)((key ^ key >> 15) * 0xc2b2ae35u >> 25);
+}
+
+bool corrector_predict(const struct corrector *c, const struct corrector_history *h, uint64_t recent, uint64_t pc,
+	bool main, uint8_t confidence, struct corrector_lookup *l)
+{
+	uint16_t local = h->local[pc % CORRECTOR_LOCALS];
+	const uint32_t history[CORRECTOR_TABLES] = {
+		(uint32_t)main,
+		(uint32_t)main << 2 | confidence,
+		low(recent, GLOBAL_LONG), low(recent, GLOBAL_SHORT),
+		low(h->backward, BACKWARD_LONG), low(h->backward, BACKWARD_SHORT),
+		low(local, LOCAL_LONG), low(local, LOCAL_SHORT),
+		h->iteration,
+	};
+	int sum = 0;
+
+	for (unsigned i = 0; i < CORRECTOR_TABLES; i++) {
+		l->index[i] = hash(pc, history[i], i);
+		sum += 2 * c->counter[i][l->index[i]] + 1;
+	}
+	l->sum = (int16_t)sum;
+	l->main = main;
+	l->confidence = confidence;
+	l->taken = sum >= 0;
+	if (l->taken != main) {
+		int size = abs(sum);
+
+		if (confidence == 2 && size < c->threshold / 4)
+			l->taken = main;
+		else if (confidence == 2 && size < c->threshold / 2)
+			l->taken = c->choose_high >= 0 ? l->taken : main;
+		else if (confidence == 1 && size < c->threshold / 4)
+			l->taken = c->choose_middle >= 0 ? l->taken : main;
+	}
+	return l->taken;
+}
+
+static void count(int8_t *c, bool up, int max)
+{
+	if (up && *c < max)
+		++*c;
+	else if (!up && *c > -max - 1)
+		--*c;
+}
+
+void corrector_train(struct corrector *c, const struct corrector_lookup *l, bool taken)
+{
+	bool says = l->sum >= 0;
+	int size = abs(l->sum);
+
+	if (says != l->main) {
+		if (l->confidence == 2 && size < c->threshold / 2 && size >= c->threshold / 4)
+			count(&c->choose_high, says == taken, CORRECTOR_CHOOSER_MAX);
+		if (l->confidence == 1 && size < c->threshold / 4)
+			count(&c->choose_middle, says == taken, CORRECTOR_CHOOSER_MAX);
+	}
+	if (says == taken && size >= c->threshold)
+		return;
+	if (says != taken && c->threshold < THRESHOLD_MAX)
+		c->threshold++;
+	else if (says == taken && c->threshold > 0)
+		c->threshold--;
+	for (unsigned i = 0; i < CORRECTOR_TABLES; i++)
+		count(&c->counter[i][l->index[i]], taken, CORRECTOR_COUNTER_MAX);
+}
+
+void corrector_push(struct corrector_history *h, uint64_t pc, bool backward, bool taken)
+{
+	uint16_t *local = &h->local[pc % CORRECTOR_LOCALS];
+
+	*local = (uint16_t)(*local << 1 | taken);
+	if (!backward)
+		return;
+	h->backward = (uint16_t)(h->backward << 1 | taken);
+	if (taken && h->loop == pc)
+		h->iteration += h->iteration < UINT8_MAX;
+	else
+		h->iteration = 0;
+	if (taken)
+		h->loop = pc;
+}

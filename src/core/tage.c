@@ -1,0 +1,201 @@
+#include "core/tage.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+static bool power_of_two(uint64_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+/* "entries/history/tag bits" */
+static int parse_table(const char *what, const char *text, uint64_t *entries, uint64_t *history, uint64_t *tag)
+{
+	char **part = g_strsplit(text, "/", -1);
+	int ret = 0;
+
+	if (g_strv_length(part) != 3 || !g_ascii_string_to_unsigned(part[0], 10, 16, 65536, entries, NULL) ||
+	    !power_of_two(*entries) || !g_ascii_string_to_unsigned(part[1], 10, 1, HISTORY_BITS - 1, history, NULL) ||
+	    !g_ascii_string_to_unsigned(part[2], 10, 4, 16, tag, NULL)) {
+		ret = error_set(EINVAL, what, "branch.tage: '%s' is not a table", text);
+		error_remedy("a table is ENTRIES/HISTORY/TAGBITS: a power of two from 16 to 65536, 1 to %d, 4 to 16", HISTORY_BITS - 1);
+	}
+	g_strfreev(part);
+	return ret;
+}
+
+static int parse_tables(struct tage *t, const char *what, const char *tables, struct history_shape *shape)
+{
+	char **table = g_strsplit_set(tables, " ,\t", -1);
+	uint64_t entries, history, tag, longest = 0;
+	int ret = 0;
+
+	for (char **at = table; *at && !ret; at++) {
+		unsigned i = t->nr_tables;
+
+		if (!**at)
+			continue;
+		if (i == TAGE_TABLES) {
+			ret = error_set(EINVAL, what, "branch.tage: over %d tables", TAGE_TABLES);
+			break;
+		}
+		ret = parse_table(what, *at, &entries, &history, &tag);
+		if (!ret && history <= longest)
+			ret = error_set(EINVAL, what, "branch.tage: the histories do not grow at '%s'", *at);
+		if (ret)
+			break;
+		longest = history;
+		t->first[i] = t->nr_entries;
+		t->bits[i] = (uint8_t)__builtin_ctzll(entries);
+		t->tag_bits[i] = (uint8_t)tag;
+		t->fold[i] = history_add_length(shape, (unsigned)history);
+		t->nr_entries += (uint32_t)entries;
+		t->nr_tables++;
+	}
+	if (!ret && !t->nr_tables) {
+		ret = error_set(EINVAL, what, "branch.tage names no tables");
+		error_remedy("set branch.predictor to bimodal, or name tables, such as 1024/8/9 1024/32/11");
+	}
+	g_strfreev(table);
+	return ret;
+}
+
+int tage_init(struct tage *t, const char *what, const char *tables, uint32_t base_entries, unsigned hysteresis_shift,
+	unsigned allocate, struct history_shape *shape)
+{
+	int ret;
+
+	*t = (struct tage){ .random = 1, .allocate = allocate };
+	ret = parse_tables(t, what, tables, shape);
+	if (ret)
+		return ret;
+	t->entry = calloc(t->nr_entries, sizeof *t->entry);
+	ret = base_init(&t->base, base_entries, hysteresis_shift);
+	return t->entry ? ret : -ENOMEM;
+}
+
+void tage_fini(struct tage *t)
+{
+	free(t->entry);
+	base_fini(&t->base);
+}
+
+static bool weak(int8_t counter)
+{
+	return counter == 0 || counter == -1;
+}
+
+bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
+	struct tage_lookup *l)
+{
+	uint32_t matches = 0;
+
+	for (unsigned i = 0; i < t->nr_tables; i++) {
+		uint64_t hash = history_hash(h, s, t->fold[i], pc);
+
+		l->index[i] = t->first[i] + (uint32_t)(hash >> (64 - t->bits[i]));
+		l->tag[i] = (uint16_t)(hash << t->bits[i] >> (64 - t->tag_bits[i]));
+	}
+	/* A tag of 0 matches entries never written, too: they are weak and not useful, and predict as one just allocated. */
+	for (unsigned i = 0; i < t->nr_tables; i++)
+		matches |= (uint32_t)(t->entry[l->index[i]].tag == l->tag[i]) << i;
+
+	l->provider = l->alternate = -1;
+	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);
+	l->weak = false;
+	l->confidence = 0;
+	l->taken = l->provider_taken;
+	if (!matches)
+		return l->taken;
+
+	l->provider = (int8_t)(31 - __builtin_clz(matches));
+	matches &= ~(1u << l->provider);
+	if (matches) {
+		l->alternate = (int8_t)(31 - __builtin_clz(matches));
+		l->alternate_taken = t->entry[l->index[l->alternate]].counter >= 0;
+	}
+	int8_t counter = t->entry[l->index[l->provider]].counter;
+
+	l->provider_taken = counter >= 0;
+	l->weak = weak(counter);
+	l->confidence = l->weak ? 0 : counter == TAGE_COUNTER_MAX || counter == -TAGE_COUNTER_MAX - 1 ? 2 : 1;
+	l->taken = l->weak && t->use_alternate[pc % TAGE_ALTERNATES] >= 0 ? l->alternate_taken : l->provider_taken;
+	return l->taken;
+}
+
+/* Marsaglia's xorshift: the same sequence on every run. */
+static uint32_t next_random(struct tage *t)
+{
+	t->random ^= t->random << 13;
+	t->random ^= t->random >> 17;
+	t->random ^= t->random << 5;
+	return t->random;
+}
+
+static void count(int8_t *c, bool up, int max)
+{
+	if (up && *c < max)
+		++*c;
+	else if (!up && *c > -max - 1)
+		--*c;
+}
+
+static void age(struct tage *t)
+{
+	for (uint32_t i = 0; i < t->nr_entries; i++)
+		t->entry[i].useful >>= 1;
+	t->tick = 0;
+}
+
+/* Takes entries in tables beyond the provider's that nobody finds useful; skips one table at times, so that not all go to the first. */
+static void allocate(struct tage *t, const struct tage_lookup *l, bool taken)
+{
+	unsigned left = t->allocate, refused = 0, i = (unsigned)(l->provider + 1);
+
+	i += i + 1 < t->nr_tables && !(next_random(t) & 3);
+	for (; i < t->nr_tables && left; i++) {
+		struct tage_entry *e = &t->entry[l->index[i]];
+
+		if (e->useful) {
+			refused++;
+			continue;
+		}
+		*e = (struct tage_entry){ .tag = l->tag[i], .counter = taken ? 0 : -1 };
+		left--;
+		i++; /* the next one not right behind it */
+	}
+	unsigned taken_up = t->allocate - left;
+
+	t->tick = t->tick + refused > taken_up ? t->tick + refused - taken_up : 0;
+	if (t->tick >= TAGE_TICK_MAX)
+		age(t);
+}
+
+void tage_train(struct tage *t, uint64_t pc, const struct tage_lookup *l, bool taken)
+{
+	if (l->provider < 0) {
+		base_train(&t->base, pc, taken);
+	} else {
+		struct tage_entry *e = &t->entry[l->index[l->provider]];
+
+		if (l->weak && l->provider_taken != l->alternate_taken)
+			count(&t->use_alternate[pc % TAGE_ALTERNATES], l->alternate_taken == taken, TAGE_ALTERNATE_MAX);
+		/* The alternate must be good by the time this entry is taken away. */
+		if (!e->useful && l->alternate >= 0)
+			count(&t->entry[l->index[l->alternate]].counter, taken, TAGE_COUNTER_MAX);
+		else if (!e->useful)
+			base_train(&t->base, pc, taken);
+		if (l->provider_taken != l->alternate_taken) {
+			if (l->provider_taken == taken)
+				e->useful += e->useful < TAGE_USEFUL_MAX;
+			else
+				e->useful -= e->useful > 0;
+		}
+		count(&e->counter, taken, TAGE_COUNTER_MAX);
+	}
+	if (l->taken != taken && l->provider + 1 < (int)t->nr_tables)
+		allocate(t, l, taken);
+}

@@ -1,0 +1,77 @@
+/*
+ * TAGE: tagged tables indexed with geometrically longer histories; the longest that matches predicts.
+ *
+ * What a table's entry holds: a partial tag, a 3-bit counter whose sign is the prediction, and a 2-bit useful
+ * count. A misprediction allocates an entry in a table of longer history whose entry is not useful; where none
+ * can be had, a tick counts, and all useful counts are halved whenever it runs over. Where the provider's counter is
+ * weak, a counter by address (use_alternate) says whether the next longest match is the better guess.
+ *
+ * Not modelled: banks shared by tables (each table has its entries for itself), the delay between prediction
+ * and training.
+ * Ref: Seznec, Michaud: A case for (partially) TAgged GEometric history length branch prediction, JILP 2006;
+ * Seznec: TAGE-SC-L branch predictors again, CBP-5, 2016 (figures, as gem5 has them).
+ */
+#ifndef CYCLEWISE_CORE_TAGE_H
+#define CYCLEWISE_CORE_TAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base.h"
+#include "core/history.h"
+
+enum {
+	TAGE_TABLES = 16,
+	TAGE_COUNTER_MAX = 3,          /* counters: -4 to 3, negative: not taken */
+	TAGE_USEFUL_MAX = 3,
+	TAGE_ALTERNATES = 16,          /* use_alternate counters, by address */
+	TAGE_ALTERNATE_MAX = 7,        /* -8 to 7 */
+	TAGE_TICK_MAX = 1024,
+};
+
+struct tage_entry {
+	uint16_t tag;
+	int8_t counter;
+	uint8_t useful;
+};
+
+struct tage {
+	struct base base;
+	struct tage_entry *entry;      /* all tables, one behind the other */
+	uint32_t nr_entries;
+	unsigned nr_tables;
+	unsigned fold[TAGE_TABLES];    /* in the shape of the history */
+	uint32_t first[TAGE_TABLES];   /* of its entries */
+	uint8_t bits[TAGE_TABLES];     /* log2 of its entries */
+	uint8_t tag_bits[TAGE_TABLES];
+	int8_t use_alternate[TAGE_ALTERNATES];
+	uint32_t tick;
+	uint32_t random;               /* state of the generator that spreads allocations */
+	unsigned allocate;             /* entries a misprediction may take */
+};
+
+/* One prediction, kept until it is trained. */
+struct tage_lookup {
+	uint32_t index[TAGE_TABLES];   /* into tage->entry */
+	uint16_t tag[TAGE_TABLES];
+	int8_t provider, alternate;    /* tables; -1: the base predictor */
+	bool provider_taken, alternate_taken;
+	bool weak;                     /* the provider's counter is one of the two weakest */
+	bool taken;                    /* the prediction */
+	uint8_t confidence;            /* 0 weak or base, 1 middle, 2: the provider's counter is saturated */
+};
+
+/*
+ * `tables` is "entries/history/tag bits ..." with growing histories: adds the lengths to `shape`. 0, -ENOMEM, or
+ * -EINVAL with the error set about `what`.
+ */
+int  tage_init(struct tage *t, const char *what, const char *tables, uint32_t base_entries, unsigned hysteresis_shift,
+	unsigned allocate, struct history_shape *shape);
+void tage_fini(struct tage *t);
+
+bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
+	struct tage_lookup *l);
+/* `h` may have moved on since the prediction. */
+void tage_train(struct tage *t, uint64_t pc, const struct tage_lookup *l, bool taken);
+
+#endif
