@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/counter.h"
+
 int base_init(struct base *b, uint32_t entries, unsigned shift)
 {
 	assert(entries && !(entries & (entries - 1)) && entries >> shift);
@@ -41,18 +43,18 @@ void gshare_fini(struct gshare *g)
 	free(g->chooser);
 }
 
-static void count(uint8_t *c, bool up)
+static void step(uint8_t *c, bool up)
 {
-	if (up && *c < 3)
-		++*c;
-	else if (!up && *c > 0)
-		--*c;
+	if (up)
+		counter_up(c, 3);
+	else
+		counter_down(c);
 }
 
 void gshare_train(struct gshare *g, uint64_t pc, const struct gshare_lookup *l, bool taken)
 {
 	if (l->bimodal != l->gshare)
-		count(&g->chooser[pc & g->mask], l->gshare == taken);
-	count(&g->counter[l->index], taken);
+		step(&g->chooser[pc & g->mask], l->gshare == taken);
+	step(&g->counter[l->index], taken);
 	base_train(&g->bimodal, pc, taken);
 }

@@ -4,6 +4,10 @@
  * On the right path a branch is predicted and, since the step says how it went, trained at once; the history
  * then holds the real outcome, as it does in hardware after recovery. On the wrong path branch_guess() predicts
  * on a copy of the speculative history and stack, and never trains.
+ *
+ * Not modelled: the delay between prediction and training, and that the slower of two predictors overrides the
+ * faster one some cycles later: one answer comes at once. Direction is predicted for every conditional branch,
+ * whether or not the BTB knows that there is one; where it does not, decode finds out (`redirect`).
  */
 #ifndef CYCLEWISE_CORE_BRANCH_H
 #define CYCLEWISE_CORE_BRANCH_H
@@ -25,9 +29,10 @@ struct prediction {
 	bool taken;
 	uint8_t btb;           /* enum btb_hit: who knew that there is a branch, and its target */
 	bool mispredicted;     /* branch_resolve() only: direction, or the target of an indirect one or return, was wrong */
-	bool redirect;         /* branch_resolve() only: direct, taken, right direction, but target unknown before decode */
+	bool redirect;         /* predicted taken to a known target, but only decode found that there is a branch (BTB_MISS) */
 };
 
+/* 0, -ENOMEM, or -EINVAL where sizes do not fit together (the parameter is named). Idealised: always right, BTB_FIRST. */
 int branch_new(struct branch_unit **out, const struct core_desc *desc);
 void branch_free(struct branch_unit *b);
 

@@ -18,9 +18,6 @@ struct timed_sink {
 	void *ctx;
 };
 
-/* How many records beyond those it is to time a core wants to see (what a squash runs again, where a branch went). */
-enum { STEP_AHEAD = 2048 };
-
 struct core;
 
 struct core_ops {

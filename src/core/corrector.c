@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/counter.h"
+
 enum { THRESHOLD_START = 35, THRESHOLD_MAX = 255 };
 
 /* Bits of history that each table behind the two of bias uses. */
@@ -62,14 +64,6 @@ bool corrector_predict(const struct corrector *c, const struct corrector_history
 	return l->taken;
 }
 
-static void count(int8_t *c, bool up, int max)
-{
-	if (up && *c < max)
-		++*c;
-	else if (!up && *c > -max - 1)
-		--*c;
-}
-
 void corrector_train(struct corrector *c, const struct corrector_lookup *l, bool taken)
 {
 	bool says = l->sum >= 0;
@@ -77,9 +71,9 @@ void corrector_train(struct corrector *c, const struct corrector_lookup *l, bool
 
 	if (says != l->main) {
 		if (l->confidence == 2 && size < c->threshold / 2 && size >= c->threshold / 4)
-			count(&c->choose_high, says == taken, CORRECTOR_CHOOSER_MAX);
+			counter_step(&c->choose_high, says == taken, CORRECTOR_CHOOSER_MAX);
 		if (l->confidence == 1 && size < c->threshold / 4)
-			count(&c->choose_middle, says == taken, CORRECTOR_CHOOSER_MAX);
+			counter_step(&c->choose_middle, says == taken, CORRECTOR_CHOOSER_MAX);
 	}
 	if (says == taken && size >= c->threshold)
 		return;
@@ -88,7 +82,7 @@ void corrector_train(struct corrector *c, const struct corrector_lookup *l, bool
 	else if (says == taken && c->threshold > 0)
 		c->threshold--;
 	for (unsigned i = 0; i < CORRECTOR_TABLES; i++)
-		count(&c->counter[i][l->index[i]], taken, CORRECTOR_COUNTER_MAX);
+		counter_step(&c->counter[i][l->index[i]], taken, CORRECTOR_COUNTER_MAX);
 }
 
 void corrector_push(struct corrector_history *h, uint64_t pc, bool backward, bool taken)
@@ -100,7 +94,7 @@ void corrector_push(struct corrector_history *h, uint64_t pc, bool backward, boo
 		return;
 	h->backward = (uint16_t)(h->backward << 1 | taken);
 	if (taken && h->loop == pc)
-		h->iteration += h->iteration < UINT8_MAX;
+		counter_up(&h->iteration, UINT8_MAX);
 	else
 		h->iteration = 0;
 	if (taken)

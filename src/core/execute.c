@@ -38,8 +38,8 @@ static inline unsigned bypass(const struct ooo *o, const struct insn *in, uint8_
 /* When the uop `i` of the attempt may issue at the earliest: the cycle its slot was dispatched, and on. */
 static inline uint64_t uop_floor(const struct ooo *o, const struct attempt *a, unsigned i)
 {
-	unsigned slot = i < a->slots ? i : a->slots ? a->slots - 1 : 0;
-	return a->dispatch + (a->slot_position + slot) / (unsigned)o->desc->rename_width + (unsigned)o->desc->issue_latency;
+	unsigned slot = a->slot_position + (i < a->slots ? i : a->slots ? a->slots - 1 : 0), width = (unsigned)o->desc->rename_width;
+	return a->dispatch + (slot < width ? 0 : slot / width) + (unsigned)o->desc->issue_latency;
 }
 
 /* Books the uop in the first cycle from `ready` on in which a port (and its unit) is free; returns the cycle. */

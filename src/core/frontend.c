@@ -36,8 +36,7 @@ static inline void queue_push(struct stage_queue *q, unsigned count, uint64_t go
 
 static struct uop_window *uop_set(const struct frontend *f, uint64_t window)
 {
-	unsigned sets = (unsigned)f->desc->uopcache_sets;
-	return f->cache + window % sets * (unsigned)f->desc->uopcache_ways;
+	return f->cache + (window & f->set_mask) * (unsigned)f->desc->uopcache_ways;
 }
 
 static bool uop_lookup(struct frontend *f, uint64_t window)
@@ -92,7 +91,7 @@ static void build_end(struct frontend *f)
 
 static void build_add(struct frontend *f, const struct insn *in)
 {
-	uint64_t window = in->pc / (unsigned)f->desc->uopcache_window;
+	uint64_t window = in->pc >> f->window_shift;
 
 	if (!f->building || window != f->build_window) {
 		build_end(f);
@@ -292,7 +291,7 @@ void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, str
 		bool cached = false;
 		uint64_t window;
 		if (d->uopcache_sets) {
-			window = in->pc / (unsigned)d->uopcache_window;
+			window = in->pc >> f->window_shift;
 			if (f->path == PATH_UOPCACHE && window == f->window && !f->broken)
 				cached = true;
 			else if (f->path == PATH_DECODE && window == f->build_window && f->building && !f->broken)
@@ -301,7 +300,7 @@ void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, str
 				cached = uop_lookup(f, window);
 		}
 		if (!cached)
-			window = (in->pc + in->length - 1) / (unsigned)d->fetch_bytes;
+			window = (in->pc + in->length - 1) >> f->fetch_shift;
 		enum fetch_path path = cached ? PATH_UOPCACHE : PATH_DECODE;
 		if (f->broken || path != f->path || window != f->window)
 			packet_begin(f, in, window, path, out);
@@ -395,10 +394,31 @@ void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 	f->loop_branch = 0;
 }
 
+static int power_of_two(const struct core_desc *d, const char *name, int32_t value, unsigned *shift)
+{
+	if (value & (value - 1)) {
+		error_set(EINVAL, d->name, "%s is %d, which is no power of two", name, value);
+		error_remedy("choose 16, 32 or another power of two");
+		return -EINVAL;
+	}
+	*shift = (unsigned)__builtin_ctz((unsigned)value);
+	return 0;
+}
+
 int frontend_init(struct frontend *f, const struct core_desc *desc, struct memory *memory)
 {
 	*f = (struct frontend){ .desc = desc, .memory = memory, .broken = true, .line = UINT64_MAX };
 	f->insns.capacity = (uint32_t)desc->fetch_queue;
+	int ret = power_of_two(desc, "fetch.bytes", desc->fetch_bytes, &f->fetch_shift);
+	if (!ret && desc->uopcache_sets) {
+		unsigned shift;
+		ret = power_of_two(desc, "uopcache.window", desc->uopcache_window, &f->window_shift);
+		if (!ret)
+			ret = power_of_two(desc, "uopcache.sets", desc->uopcache_sets, &shift);
+		f->set_mask = (uint64_t)desc->uopcache_sets - 1;
+	}
+	if (ret)
+		return ret;
 	f->uops.capacity = (uint32_t)desc->queue_entries;
 	if (desc->uopcache_sets) {
 		f->cache = calloc((size_t)desc->uopcache_sets * (size_t)desc->uopcache_ways, sizeof *f->cache);

@@ -43,6 +43,9 @@ struct frontend {
 	const struct core_desc *desc;
 	struct memory *memory;
 
+	unsigned fetch_shift, window_shift; /* log2 of fetch.bytes and uopcache.window */
+	uint64_t set_mask;             /* sets of the uop cache, less one */
+
 	enum fetch_path path;          /* of the present packet */
 	bool broken;                   /* the next instruction starts a new packet: a taken branch, a flush */
 	uint64_t window;               /* of the present packet: pc / window bytes, or fetch blocks */

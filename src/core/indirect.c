@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/counter.h"
+
 int indirect_init(struct indirect *t, uint32_t entries, unsigned tables, unsigned longest, struct history_shape *shape)
 {
 	*t = (struct indirect){ .nr_tables = entries ? tables : 0 };
@@ -66,7 +68,7 @@ void indirect_train(struct indirect *t, const struct indirect_lookup *l, uint64_
 		struct indirect_entry *e = &t->entry[l->index[l->provider]];
 
 		if (e->target == target) {
-			e->sure += e->sure < INDIRECT_SURE_MAX;
+			counter_up(&e->sure, INDIRECT_SURE_MAX);
 			if (l->shorter != target)
 				e->useful = 1;
 		} else if (e->sure) {

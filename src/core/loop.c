@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/counter.h"
+
 int loop_init(struct loop *l, uint32_t entries)
 {
 	assert(!(entries & (entries - 1)));
@@ -71,7 +73,7 @@ static void allocate(struct loop *l, uint16_t *iteration, uint64_t pc, bool take
 static void exited(struct loop_entry *e, uint32_t count)
 {
 	if (count == e->count) {
-		e->sure += e->sure < LOOP_SURE;
+		counter_up(&e->sure, LOOP_SURE);
 	} else {
 		e->sure = 0;
 		e->count = e->count ? 0 : (uint16_t)count;
@@ -91,12 +93,8 @@ void loop_train(struct loop *l, uint16_t *iteration, uint64_t pc, const struct l
 	struct loop_entry *e = &l->entry[at->entry];
 	uint16_t *n = &iteration[at->entry];
 
-	if (at->valid && at->taken != others) {
-		if (at->taken == taken)
-			l->pays += l->pays < LOOP_PAYS_MAX;
-		else
-			l->pays -= l->pays >= -LOOP_PAYS_MAX;
-	}
+	if (at->valid && at->taken != others)
+		counter_step(&l->pays, at->taken == taken, LOOP_PAYS_MAX);
 	if (at->valid && at->taken != taken) {
 		*e = (struct loop_entry){ 0 };
 		*n = 0;

@@ -96,13 +96,16 @@ void attempt_commit(struct ooo *o, struct attempt *a)
 		return;
 	}
 	unsigned total = o->commit_used + a->slots;
-	uint64_t cycle = o->commit_cycle + (total - 1) / width;
+	uint64_t cycle = o->commit_cycle;
+	if (total > width) {
+		cycle += (total - 1) / width;
+		total = (total - 1) % width + 1;
+	}
 	if (cycle < earliest) {
 		cycle = earliest;
-		o->commit_used = a->slots <= width ? a->slots : 1;
-	} else {
-		o->commit_used = (total - 1) % width + 1;
+		total = a->slots <= width ? a->slots : 1;
 	}
+	o->commit_used = total;
 	o->commit_cycle = cycle;
 	a->leave = cycle;
 }

@@ -47,14 +47,15 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, btb1_ways, 4, 1, 64, "ways", "") \
 	X(branch, btb_entries, 4096, 16, 65536, "entries", "second-level (or only) BTB") \
 	X(branch, btb_ways, 4, 1, 64, "ways", "") \
+	X(branch, btb_block, 16, 1, 64, "bytes", "branches in one aligned block of so many bytes compete for one set of the BTB") \
 	X(branch, ras_entries, 16, 1, 256, "entries", "return address stack") \
 	X(branch, base_entries, 4096, 16, 1048576, "entries", "bimodal base predictor") \
 	X(branch, hysteresis_shift, 2, 0, 4, "log2", "base entries that share a hysteresis bit") \
-	X(branch, loop_entries, 0, 0, 1024, "entries", "loop predictor; 0: none") \
+	X(branch, loop_entries, 0, 0, 1024, "entries", "loop predictor, of 4 ways; 0: none") \
 	X(branch, corrector, 0, 0, 1, "0/1", "statistical corrector") \
 	X(branch, indirect_entries, 512, 0, 65536, "entries", "indirect target predictor, a tagged table; 0: BTB only") \
 	X(branch, indirect_tables, 4, 1, 8, "tables", "tables of the indirect predictor, geometric histories") \
-	X(branch, indirect_history, 64, 2, 1024, "branches", "longest history of the indirect predictor")
+	X(branch, indirect_history, 64, 2, 1000, "bits", "longest history of the indirect predictor: 4 bits a target, 1 a direction")
 
 #define BACKEND_PARAMS(X) \
 	X(rename, width, 4, 1, 16, "slots/cycle", "fused-domain uops renamed and dispatched a cycle; the issue slots T") \

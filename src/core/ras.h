@@ -14,12 +14,9 @@ static inline void ras_push(uint64_t *stack, uint32_t entries, uint32_t *top, ui
 	stack[*top] = address;
 }
 
-static inline uint64_t ras_pop(const uint64_t *stack, uint32_t entries, uint32_t *top)
+static inline void ras_pop(uint32_t entries, uint32_t *top)
 {
-	uint64_t address = stack[*top];
-
 	*top = *top ? *top - 1 : entries - 1;
-	return address;
 }
 
 #endif

@@ -226,9 +226,11 @@ static void take_slots(struct ooo *o, struct attempt *a, uint64_t cycle)
 		a->dispatch_last = a->dispatch;
 		return;
 	}
-	unsigned total = o->rename_used + a->slots;
-	o->rename_cycle += (total - 1) / width;
-	o->rename_used = (total - 1) % width + 1;
+	o->rename_used += a->slots;
+	if (o->rename_used > width) {
+		o->rename_cycle += (o->rename_used - 1) / width;
+		o->rename_used = (o->rename_used - 1) % width + 1;
+	}
 	a->dispatch_last = o->rename_cycle;
 }
 

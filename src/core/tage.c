@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "core/counter.h"
 
 static bool power_of_two(uint64_t n)
 {
@@ -135,14 +136,6 @@ static uint32_t next_random(struct tage *t)
 	return t->random;
 }
 
-static void count(int8_t *c, bool up, int max)
-{
-	if (up && *c < max)
-		++*c;
-	else if (!up && *c > -max - 1)
-		--*c;
-}
-
 static void age(struct tage *t)
 {
 	for (uint32_t i = 0; i < t->nr_entries; i++)
@@ -182,19 +175,19 @@ void tage_train(struct tage *t, uint64_t pc, const struct tage_lookup *l, bool t
 		struct tage_entry *e = &t->entry[l->index[l->provider]];
 
 		if (l->weak && l->provider_taken != l->alternate_taken)
-			count(&t->use_alternate[pc % TAGE_ALTERNATES], l->alternate_taken == taken, TAGE_ALTERNATE_MAX);
+			counter_step(&t->use_alternate[pc % TAGE_ALTERNATES], l->alternate_taken == taken, TAGE_ALTERNATE_MAX);
 		/* The alternate must be good by the time this entry is taken away. */
 		if (!e->useful && l->alternate >= 0)
-			count(&t->entry[l->index[l->alternate]].counter, taken, TAGE_COUNTER_MAX);
+			counter_step(&t->entry[l->index[l->alternate]].counter, taken, TAGE_COUNTER_MAX);
 		else if (!e->useful)
 			base_train(&t->base, pc, taken);
 		if (l->provider_taken != l->alternate_taken) {
 			if (l->provider_taken == taken)
-				e->useful += e->useful < TAGE_USEFUL_MAX;
+				counter_up(&e->useful, TAGE_USEFUL_MAX);
 			else
-				e->useful -= e->useful > 0;
+				counter_down(&e->useful);
 		}
-		count(&e->counter, taken, TAGE_COUNTER_MAX);
+		counter_step(&e->counter, taken, TAGE_COUNTER_MAX);
 	}
 	if (l->taken != taken && l->provider + 1 < (int)t->nr_tables)
 		allocate(t, l, taken);

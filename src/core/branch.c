@@ -1,0 +1,310 @@
+#include "core/branch.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/base.h"
+#include "core/btb.h"
+#include "core/corrector.h"
+#include "core/history.h"
+#include "core/indirect.h"
+#include "core/loop.h"
+#include "core/ras.h"
+#include "core/tage.h"
+
+enum predictor { PREDICTOR_TAGE, PREDICTOR_GSHARE, PREDICTOR_BIMODAL };
+
+struct branch_state {
+	struct history history;
+	struct corrector_history corrector;
+	uint32_t ras_top;
+	uint64_t tail[];               /* return stack [ras_entries], loop iterations uint16_t [loop_entries] */
+};
+
+struct branch_unit {
+	enum predictor predictor;
+	bool ideal, has_corrector;
+	unsigned pc_shift;             /* log2 of the ISA's instruction alignment: predictors index by pc >> this */
+	uint32_t ras_entries;
+	uint32_t state_size;
+	struct history_shape shape;
+	struct base bimodal;           /* of the predictor named so alone */
+	struct gshare gshare;
+	struct tage tage;
+	struct corrector corrector;
+	struct loop loop;
+	struct btb first, second;
+	struct indirect indirect;
+	struct branch_state *now;      /* as of the last branch resolved */
+};
+
+/* What one prediction looked up, for its training. */
+struct lookup {
+	struct gshare_lookup gshare;
+	struct tage_lookup tage;
+	struct corrector_lookup corrector;
+	struct loop_lookup loop;
+	struct indirect_lookup indirect;
+	bool main;                     /* without the loop predictor */
+};
+
+static uint64_t *ras_of(struct branch_state *s)
+{
+	return s->tail;
+}
+
+static uint16_t *loops_of(const struct branch_unit *b, struct branch_state *s)
+{
+	return (uint16_t *)(void *)&s->tail[b->ras_entries];
+}
+
+static int power_of_two(const struct core_desc *desc, const char *param, int32_t value)
+{
+	if (!(value & (value - 1)))
+		return 0;
+	error_set(EINVAL, desc->name, "%s is %d, which is not a power of two", param, value);
+	error_remedy("try %d", 1 << (31 - __builtin_clz((unsigned)value)));
+	return -EINVAL;
+}
+
+static int whole_sets(const struct core_desc *desc, const char *params, int32_t entries, int32_t ways)
+{
+	int32_t sets = entries / ways;
+
+	if (sets * ways == entries && !(sets & (sets - 1)))
+		return 0;
+	return error_set(EINVAL, desc->name, "%s: %d entries in %d ways are not a power of two of sets", params, entries, ways);
+}
+
+static int check(const struct core_desc *d)
+{
+	int ret = power_of_two(d, "branch.base_entries", d->branch_base_entries);
+
+	if (!ret)
+		ret = power_of_two(d, "branch.loop_entries", d->branch_loop_entries);
+	if (!ret)
+		ret = power_of_two(d, "branch.btb_block", d->branch_btb_block);
+	if (!ret)
+		ret = whole_sets(d, "branch.btb1_entries", d->branch_btb1_entries, d->branch_btb1_ways);
+	if (!ret)
+		ret = whole_sets(d, "branch.btb_entries", d->branch_btb_entries, d->branch_btb_ways);
+	if (!ret && d->branch_indirect_entries)
+		ret = whole_sets(d, "branch.indirect_entries", d->branch_indirect_entries, d->branch_indirect_tables);
+	if (!ret && d->branch_indirect_entries && d->branch_indirect_entries < d->branch_indirect_tables)
+		ret = error_set(EINVAL, d->name, "branch.indirect_entries: fewer than branch.indirect_tables");
+	return ret;
+}
+
+static int direction_init(struct branch_unit *b, const struct core_desc *d)
+{
+	uint32_t entries = (uint32_t)d->branch_base_entries;
+	unsigned shift = (unsigned)d->branch_hysteresis_shift;
+
+	b->has_corrector = d->branch_corrector;
+	corrector_init(&b->corrector);
+	if (!strcmp(d->predictor, "gshare")) {
+		b->predictor = PREDICTOR_GSHARE;
+		return gshare_init(&b->gshare, entries);
+	}
+	if (!strcmp(d->predictor, "bimodal")) {
+		b->predictor = PREDICTOR_BIMODAL;
+		return base_init(&b->bimodal, entries, shift);
+	}
+	b->predictor = PREDICTOR_TAGE;
+	/* CBP-5's TAGE-SC-L takes two entries on a misprediction, plain TAGE one. */
+	return tage_init(&b->tage, d->name, d->tage, entries, shift, b->has_corrector ? 2 : 1, &b->shape);
+}
+
+int branch_new(struct branch_unit **out, const struct core_desc *d)
+{
+	struct branch_unit *b;
+	unsigned block = (unsigned)__builtin_ctz((unsigned)d->branch_btb_block);
+	int ret = check(d);
+
+	*out = NULL;
+	if (ret)
+		return ret;
+	b = calloc(1, sizeof *b);
+	if (!b)
+		return -ENOMEM;
+	b->ideal = d->ideal.branch;
+	b->pc_shift = !strcmp(d->isa, "aarch64") ? 2 : !strcmp(d->isa, "riscv64") ? 1 : 0;
+	b->ras_entries = (uint32_t)d->branch_ras_entries;
+	b->state_size = (uint32_t)(sizeof *b->now + b->ras_entries * sizeof b->now->tail[0] +
+		(uint32_t)d->branch_loop_entries * sizeof(uint16_t));
+	b->state_size = (b->state_size + 7) & ~7u;
+	b->now = calloc(1, b->state_size);
+	ret = b->now ? direction_init(b, d) : -ENOMEM;
+	if (!ret)
+		ret = loop_init(&b->loop, (uint32_t)d->branch_loop_entries);
+	if (!ret)
+		ret = btb_init(&b->first, (uint32_t)d->branch_btb1_entries, (uint32_t)d->branch_btb1_ways, block);
+	if (!ret)
+		ret = btb_init(&b->second, (uint32_t)d->branch_btb_entries, (uint32_t)d->branch_btb_ways, block);
+	if (!ret)
+		ret = indirect_init(&b->indirect, (uint32_t)d->branch_indirect_entries, (unsigned)d->branch_indirect_tables,
+			(unsigned)d->branch_indirect_history, &b->shape);
+	if (ret) {
+		branch_free(b);
+		return ret;
+	}
+	*out = b;
+	return 0;
+}
+
+void branch_free(struct branch_unit *b)
+{
+	if (!b)
+		return;
+	base_fini(&b->bimodal);
+	gshare_fini(&b->gshare);
+	tage_fini(&b->tage);
+	loop_fini(&b->loop);
+	btb_fini(&b->first);
+	btb_fini(&b->second);
+	indirect_fini(&b->indirect);
+	free(b->now);
+	free(b);
+}
+
+static bool predict_direction(const struct branch_unit *b, struct branch_state *s, uint64_t pc, struct lookup *l)
+{
+	if (b->predictor == PREDICTOR_TAGE)
+		l->main = tage_predict(&b->tage, &s->history, &b->shape, pc, &l->tage);
+	else if (b->predictor == PREDICTOR_GSHARE)
+		l->main = gshare_predict(&b->gshare, s->history.recent, pc, &l->gshare);
+	else
+		l->main = base_predict(&b->bimodal, pc);
+	if (b->has_corrector)
+		l->main = corrector_predict(&b->corrector, &s->corrector, s->history.recent, pc, l->main,
+			b->predictor == PREDICTOR_TAGE ? l->tage.confidence : 1, &l->corrector);
+	loop_predict(&b->loop, loops_of(b, s), pc, &l->loop);
+	return loop_believed(&b->loop, &l->loop) ? l->loop.taken : l->main;
+}
+
+static void train_direction(struct branch_unit *b, uint64_t pc, const struct lookup *l, bool taken, bool missed)
+{
+	if (b->predictor == PREDICTOR_TAGE)
+		tage_train(&b->tage, pc, &l->tage, taken);
+	else if (b->predictor == PREDICTOR_GSHARE)
+		gshare_train(&b->gshare, pc, &l->gshare, taken);
+	else
+		base_train(&b->bimodal, pc, taken);
+	if (b->has_corrector)
+		corrector_train(&b->corrector, &l->corrector, taken);
+	loop_train(&b->loop, loops_of(b, b->now), pc, &l->loop, taken, l->main, missed);
+}
+
+/* All but the return stack, which advance() moves: a return's prediction is its top. */
+static void predict(const struct branch_unit *b, struct branch_state *s, const struct insn *in, struct lookup *l,
+	struct prediction *p)
+{
+	const struct btb_entry *known = btb_find(&b->first, in->pc);
+
+	*p = (struct prediction){ .taken = true, .btb = BTB_FIRST, .target = in->target };
+	if (!known) {
+		known = btb_find(&b->second, in->pc);
+		p->btb = known ? BTB_SECOND : BTB_MISS;
+	}
+	switch ((enum branch_kind)in->branch) {
+	case BRANCH_CONDITIONAL:
+		p->taken = predict_direction(b, s, in->pc >> b->pc_shift, l);
+		break;
+	case BRANCH_INDIRECT:
+	case BRANCH_INDIRECT_CALL:
+		indirect_predict(&b->indirect, &s->history, &b->shape, in->pc >> b->pc_shift, known ? known->target : 0, &l->indirect);
+		p->target = l->indirect.target;
+		break;
+	case BRANCH_RETURN:
+		p->target = ras_of(s)[s->ras_top];
+		break;
+	case BRANCH_JUMP:
+	case BRANCH_CALL:
+		break;
+	case BRANCH_NONE:
+		assert(!"a branch");
+	}
+	p->redirect = p->taken && p->target && p->btb == BTB_MISS;
+	if (!p->taken)
+		p->target = in->pc + in->length;
+}
+
+/* The histories, by what was predicted or by what it did. The loops' iterations are moved on apart. */
+static void advance(const struct branch_unit *b, struct branch_state *s, const struct insn *in, bool taken, uint64_t target)
+{
+	uint64_t pc = in->pc >> b->pc_shift;
+
+	switch ((enum branch_kind)in->branch) {
+	case BRANCH_CONDITIONAL:
+		history_push(&s->history, &b->shape, taken);
+		if (b->has_corrector)
+			corrector_push(&s->corrector, pc, in->target <= in->pc, taken);
+		break;
+	case BRANCH_INDIRECT_CALL:
+		ras_push(ras_of(s), b->ras_entries, &s->ras_top, in->pc + in->length);
+		history_push_target(&s->history, &b->shape, target);
+		break;
+	case BRANCH_INDIRECT:
+		history_push_target(&s->history, &b->shape, target);
+		break;
+	case BRANCH_CALL:
+		ras_push(ras_of(s), b->ras_entries, &s->ras_top, in->pc + in->length);
+		break;
+	case BRANCH_RETURN:
+		ras_pop(b->ras_entries, &s->ras_top);
+		break;
+	case BRANCH_JUMP:
+	case BRANCH_NONE:
+		break;
+	}
+	s->history.path = (s->history.path << 1 | ((pc ^ pc >> 3) & 1)) & ((1u << HISTORY_PATH) - 1);
+}
+
+void branch_resolve(struct branch_unit *b, const struct insn *in, bool taken, uint64_t next, struct prediction *p)
+{
+	uint64_t pc = in->pc >> b->pc_shift;
+	struct lookup l;
+
+	if (b->ideal) {
+		*p = (struct prediction){ .target = next, .taken = taken, .btb = BTB_FIRST };
+		return;
+	}
+	predict(b, b->now, in, &l, p);
+	if (in->branch == BRANCH_CONDITIONAL) {
+		p->mispredicted = p->taken != taken;
+		train_direction(b, pc, &l, taken, p->mispredicted);
+	} else if (in->branch == BRANCH_RETURN) {
+		p->mispredicted = p->target != next;
+	} else if (in->branch == BRANCH_INDIRECT || in->branch == BRANCH_INDIRECT_CALL) {
+		p->mispredicted = p->target != next;
+		indirect_train(&b->indirect, &l.indirect, next);
+	}
+	if (taken) {
+		btb_put(&b->first, in->pc, next);
+		btb_put(&b->second, in->pc, next);
+	}
+	advance(b, b->now, in, taken, next);
+}
+
+uint32_t branch_state_size(const struct branch_unit *b)
+{
+	return b->state_size;
+}
+
+void branch_save(const struct branch_unit *b, struct branch_state *s)
+{
+	memcpy(s, b->now, b->state_size);
+}
+
+void branch_guess(const struct branch_unit *b, struct branch_state *s, const struct insn *in, struct prediction *p)
+{
+	struct lookup l;
+
+	predict(b, s, in, &l, p);
+	if (in->branch == BRANCH_CONDITIONAL)
+		loop_advance(&b->loop, loops_of(b, s), &l.loop, p->taken);
+	advance(b, s, in, p->taken, p->target);
+}
