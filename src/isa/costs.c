@@ -290,6 +290,10 @@ static int read_form_key(const struct reader *r, const char *key, const char *va
 		c->set |= COST_UOPS;
 		return read_uops(r, value, c);
 	}
+	if (strcmp(key, "std") == 0) {
+		c->set |= COST_STD;
+		return read_set(r, value, strlen(value), &c->std);
+	}
 	if (strcmp(key, "results") == 0) {
 		c->set |= COST_RESULTS;
 		return read_list(r, value, c->results, INSN_DSTS, &c->nr_results);
@@ -511,6 +515,8 @@ static void merge(struct cost *to, const struct cost *from)
 		memcpy(to->late, from->late, sizeof to->late);
 		to->nr_late = from->nr_late;
 	}
+	if (from->set & COST_STD)
+		to->std = from->std;
 	if (from->set & COST_LATENCY)
 		to->latency = from->latency;
 	if (from->set & COST_LOADS)

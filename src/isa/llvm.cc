@@ -204,7 +204,7 @@ int decoder_new(struct decoder **out, const char *triple, const char *cpu, const
 	d->disassembler.reset(target->createMCDisassembler(*d->cpu, *d->context));
 	d->analysis.reset(target->createMCInstrAnalysis(d->forms.get()));
 	d->printer.reset(target->createMCInstPrinter(Triple(triple), 0, *d->assembly, *d->forms, *d->registers));
-	d->printer->setPrintImmHex(true);
+	d->printer->setPrintImmHex(std::strncmp(triple, "riscv", 5) != 0); /* as objdump does */
 	d->printer->setPrintBranchImmAsAddress(true);
 	*out = d.release();
 	return 0;

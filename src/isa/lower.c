@@ -20,6 +20,7 @@ struct draft {
 	struct uop compute[LOWER_UOPS];
 	unsigned nr_compute, nr_load, nr_sta, nr_std;
 	bool staged;
+	bool parallel;             /* the compute uops are parts of one, side by side */
 	int latency;               /* of the compute uops */
 };
 
@@ -78,6 +79,8 @@ static void draft_llvm(const struct lowering *low, const struct shape *s, struct
 			else
 				add_compute(draft, (struct uop){ .ports = ports, .kind = UOP_COMPUTE });
 		}
+	/* More cycles of ports than uops, on a model that counts one for each: a wide operation that takes two turns. */
+	draft->parallel = !low->arch->sequencer_uops && draft->nr_compute > d->uops;
 	for (unsigned i = 0; i < d->nr_resources; i++) {
 		const struct resource_map *r = &low->resources[d->resource[i].resource];
 		if (r->unit && draft->nr_compute) {
@@ -149,7 +152,7 @@ static void set_latencies(const struct lowering *low, struct shape *s, struct dr
 /* Where the file says nothing: a chain, even where all uops are of a kind, else of 1 each and the rest for the last. */
 static void guess_chain(struct draft *draft)
 {
-	unsigned n = draft->nr_compute, stages = (unsigned)CLAMP(draft->latency, 1, (int)n);
+	unsigned n = draft->nr_compute, stages = draft->parallel ? 1 : (unsigned)CLAMP(draft->latency, 1, (int)n);
 	bool alike = stages == n;
 	int left = draft->latency;
 
@@ -193,12 +196,12 @@ static void chain(struct draft *draft)
 		guess_chain(draft);
 }
 
-static unsigned emit(const struct lowering *low, const struct insn *i, const struct draft *draft, struct uop *uops)
+static unsigned emit(const struct lowering *low, const struct insn *i, const struct draft *draft, const struct cost *cost, struct uop *uops)
 {
 	const struct cost_core *m = low->core;
 	struct uop load = { .ports = m->load, .kind = UOP_LOAD };
 	struct uop sta = { .ports = i->flags & INSN_INDEXED && m->sta_indexed ? m->sta_indexed : m->sta, .kind = UOP_STA };
-	struct uop std = { .ports = m->std, .kind = UOP_STD };
+	struct uop std = { .ports = cost->set & COST_STD ? cost->std : m->std, .kind = UOP_STD };
 	unsigned n = 0;
 
 	for (unsigned k = 0; k < draft->nr_load && n < LOWER_UOPS; k++)
@@ -221,6 +224,8 @@ static void set_slots(const struct lowering *low, struct shape *s, const struct 
 	unsigned decode, slots;
 
 	decode = MAX(fused - micro_fused, 1);
+	if (!low->arch->sequencer_uops && s->d->flags & DECODED_COST && !(cost->set & COST_UOPS))
+		decode = MAX(s->d->uops, 1); /* LLVM's count is that of slots where nothing is micro-fused */
 	slots = decode + (micro_fused && s->unlaminates && i->flags & INSN_INDEXED);
 	if (cost->set & COST_SLOTS)
 		slots = decode = cost->slots;
@@ -298,6 +303,7 @@ void lower(const struct lowering *low, struct shape *s, const struct cost *cost,
 		memcpy(draft.compute, cost->uops, cost->nr_uops * sizeof *cost->uops);
 		draft.nr_compute = cost->nr_uops;
 		draft.staged = cost->staged;
+		draft.parallel = false;
 	}
 	draft.nr_load = i->flags & INSN_LOAD ? MAX(draft.nr_load, 1) : 0;
 	draft.nr_sta = i->flags & INSN_STORE ? MAX(draft.nr_sta, 1) : 0;
@@ -310,6 +316,6 @@ void lower(const struct lowering *low, struct shape *s, const struct cost *cost,
 	set_late(s, cost);
 	close_ports(low, i, &draft);
 	chain(&draft);
-	i->nr_uops = (uint8_t)emit(low, i, &draft, uops);
+	i->nr_uops = (uint8_t)emit(low, i, &draft, cost, uops);
 	set_slots(low, s, &draft, cost);
 }
