@@ -39,6 +39,9 @@ struct step {
 	uint16_t flags;        /* enum step_kind | enum step_flags */
 };
 
+/* How many records beyond those it is to time a core wants to see (what a squash runs again, where a branch went). */
+enum { STEP_AHEAD = 2048 };
+
 _Static_assert(sizeof(struct step) == 16, "a step is 16 bytes");
 
 static inline enum step_kind step_kind(const struct step *s)

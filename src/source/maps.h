@@ -17,6 +17,8 @@ void maps_free(struct maps *m);
 /* [start, end) now holds the file `path` from `offset` on (NULL: anonymous); replaces what it overlaps. */
 int  maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t offset, const char *path);
 void maps_remove(struct maps *m, uint64_t start, uint64_t end);
+/* What `from` mapped is now at `to` (mremap); `to_bytes` may differ. */
+void maps_move(struct maps *m, uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes);
 
 /* The module at `pc` by the present mappings and, in *offset, where in the file; MODULE_NONE: anonymous. */
 uint32_t maps_find(const struct maps *m, uint64_t pc, uint64_t *offset);

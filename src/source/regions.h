@@ -19,4 +19,11 @@ bool regions_mark(const struct regions *r, uint32_t insn, struct mark *out);
 uint32_t regions_count(const struct regions *r);
 const char *regions_name(const struct regions *r, uint32_t region); /* in order of first sight */
 
+/* For sources. `symbols` must outlive it. */
+struct symbols;
+int  regions_new(struct regions **out, struct symbols *symbols);
+void regions_free(struct regions *r);
+/* Static instruction `insn` at `offset` of the file `path`, the `module`-th, was first seen; true: it is a mark. */
+bool regions_seen(struct regions *r, uint32_t insn, uint32_t module, const char *path, uint64_t offset);
+
 #endif

@@ -46,7 +46,7 @@ struct source_config {
 struct step_batch {
 	const struct step *step;
 	size_t n;                  /* to be timed now */
-	size_t ahead;              /* that follow: at least STEP_AHEAD of core/core.h until the thread ends */
+	size_t ahead;              /* that follow: at least STEP_AHEAD of record/step.h until the thread ends */
 	uint32_t thread;           /* 0, 1, ... in order of creation */
 	bool end;                  /* the thread's last batch */
 };
@@ -73,7 +73,11 @@ struct source_ops {
 	int (*open)(struct source **out, const struct source_config *config);
 	/* 1: a batch; 0: the program has ended and all is read; -errno. Waits. */
 	int (*read)(struct source *s, struct step_batch *out);
-	/* Safe from a signal handler: passes `sig` to the program and makes read() drain and end. */
+	/*
+	 * Safe from a signal handler: passes `sig` to the program, unless the terminal has done so already (SIGINT, SIGQUIT).
+	 * What the program makes of it is its own affair, and read() goes on until it ends; a second signal within two
+	 * seconds kills it. The result is then not complete.
+	 */
 	void (*interrupt)(struct source *s, int sig);
 	const struct maps *(*maps)(const struct source *s);
 	const struct regions *(*regions)(const struct source *s);

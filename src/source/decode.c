@@ -1,0 +1,478 @@
+/*
+ * Ref: record/wire.h for the words, record/step.h for the steps.
+ *
+ * What the emulator does not say, and how it is told:
+ *  - An instruction raised an exception: its block was cut behind it, or it is the last, did not do what it does
+ *    (its access, its branch), and something else than what follows it runs next.
+ *  - An instruction was restarted (an atomic the emulator runs alone; a store into the code it is part of): the next
+ *    block starts with it again. It is counted once.
+ *  - A signal was delivered: the next block is not where the last instruction leads. Where that is any address
+ *    (a return), it is a handler that was installed. After a conditional branch it is not known which way it
+ *    went; it is then left as not taken.
+ */
+#include "source/decode.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/wire.h"
+
+enum { ACCESS_FLAGS = STEP_LOAD | STEP_STORE, ACCESS_MAX = 65535, PIECE = 32768 };
+
+enum flow {
+	FLOWS,                     /* the block follows from the one before */
+	ENTERS,                    /* nothing before led here */
+	REPEATS,                   /* it starts with another execution of the open rep string */
+};
+
+void decoder_init(struct decoder *d, struct blocks *blocks, GHashTable *handlers)
+{
+	*d = (struct decoder){ .blocks = blocks, .handlers = handlers };
+}
+
+void decoder_fini(struct decoder *d)
+{
+	free(d->step);
+	d->step = NULL;
+}
+
+static __attribute__((noinline, cold)) void grow(struct decoder *d, size_t n)
+{
+	d->room = 2 * (d->nr + n) + 4096;
+	d->step = g_realloc_n(d->step, d->room, sizeof *d->step);
+}
+
+static inline struct step *append(struct decoder *d, size_t n)
+{
+	if (__builtin_expect(d->nr + n > d->room, 0))
+		grow(d, n);
+	d->nr += n;
+	return d->step + d->nr - n;
+}
+
+static void insert(struct decoder *d, size_t at, const struct step *step)
+{
+	append(d, 1);
+	memmove(d->step + at + 1, d->step + at, (d->nr - 1 - at) * sizeof *d->step);
+	d->step[at] = *step;
+}
+
+static const struct insn *insn_of(const struct decoder *d, size_t at)
+{
+	return code_insn(d->blocks->code, d->step[at].insn);
+}
+
+/* Where instruction `i` of the block under way has its step. */
+static size_t place(const struct decoder *d, unsigned i)
+{
+	return d->base + i + d->extra + (i > d->last ? d->more : 0);
+}
+
+/* n records are missing here; what follows does not follow from what was before. */
+static __attribute__((noinline, cold)) void lose(struct decoder *d, uint64_t n)
+{
+	d->lost += n;
+	d->now.nr_insns = 0;
+	d->rep.open = false;
+	d->missing = 0;
+	if (d->nr && step_kind(&d->step[d->nr - 1]) == STEP_LOST)
+		d->step[d->nr - 1].addr += n;
+	else
+		*append(d, 1) = (struct step){ .addr = n, .flags = STEP_LOST };
+}
+
+/* Inserts the span [low, high) as pieces that a step can hold, lowest first; returns how many. */
+static unsigned insert_span(struct decoder *d, size_t at, uint64_t low, uint64_t high, uint16_t flags, uint32_t insn)
+{
+	unsigned n = 0;
+
+	for (; low < high; n++) {
+		uint64_t bytes = high - low < PIECE ? high - low : PIECE;
+		const struct step step = { .addr = low, .insn = insn, .bytes = (uint16_t)bytes, .flags = flags };
+		insert(d, at + n, &step);
+		low += bytes;
+	}
+	return n;
+}
+
+/* The rep string is over: its accesses, and how often it ran. */
+static void rep_close(struct decoder *d)
+{
+	struct rep *r = &d->rep;
+	size_t at = place(d, r->index);
+	struct step *s = &d->step[at];
+	uint64_t times = r->form == FORM_REP ? r->made[0] : r->made[1];
+	uint32_t insn = s->insn;
+	unsigned n = 0;
+
+	r->open = false;
+	for (unsigned i = 0; i < 2; i++) {
+		uint16_t rw = r->write[i] ? STEP_STORE : STEP_LOAD;
+		uint64_t low = r->low[i], bytes = r->high[i] - r->low[i];
+		if (!r->made[i])
+			continue;
+		if (!(d->step[at].flags & ACCESS_FLAGS)) {
+			s = &d->step[at];
+			s->addr = low;
+			s->bytes = (uint16_t)(bytes < PIECE ? bytes : PIECE);
+			s->flags |= rw;
+			low += s->bytes;
+		}
+		n += insert_span(d, at + 1 + n, low, r->high[i], STEP_ACCESS | rw, insn);
+	}
+	const struct step repeat = { .addr = times, .insn = insn, .flags = STEP_REPEAT };
+	insert(d, at + 1 + n, &repeat);
+	d->extra += n + 1;
+}
+
+/* Opens the first rep string of the block from instruction `i` on. */
+static void rep_open(struct decoder *d, unsigned i)
+{
+	for (; i < d->now.nr_insns; i++) {
+		enum form form = blocks_form(d->blocks, d->step[place(d, i)].insn);
+		if (form >= FORM_REP) {
+			d->rep = (struct rep){ .open = true, .index = i, .form = form };
+			return;
+		}
+	}
+}
+
+/* All before instruction `i` are over. */
+static void rep_advance(struct decoder *d, unsigned i)
+{
+	while (d->rep.open && d->rep.index < i) {
+		unsigned next = d->rep.index + 1;
+		rep_close(d);
+		rep_open(d, next);
+	}
+}
+
+static void rep_access(struct decoder *d, uint64_t addr, uint64_t bytes, unsigned rw)
+{
+	struct rep *r = &d->rep;
+	unsigned i = r->form == FORM_REP_COPY ? rw == WIRE_WRITE : r->form == FORM_REP_COMPARE ? r->made[0] > r->made[1] : 0;
+
+	if (!r->made[i]) {
+		r->low[i] = addr;
+		r->high[i] = addr + bytes;
+		r->write[i] = rw == WIRE_WRITE;
+	} else if (addr == r->high[i]) {
+		r->high[i] += bytes;
+	} else if (addr + bytes == r->low[i]) {
+		r->low[i] = addr;
+	} else if (addr >= r->low[i] && addr + bytes <= r->high[i]) {
+		if (r->form == FORM_REP_COPY && i == 0)
+			return; /* its write faulted and the iteration was begun anew */
+	} else {
+		lose(d, 1);
+		return;
+	}
+	r->made[i]++;
+}
+
+/* An access of an instruction that has made one already. */
+static __attribute__((noinline)) void access_more(struct decoder *d, size_t at, uint64_t addr, unsigned bytes, uint16_t rw, enum form form)
+{
+	size_t end = at + 1 + d->more;
+	struct step *first = &d->step[at];
+
+	if (form == FORM_ATOMIC && rw == STEP_STORE && (first->flags & STEP_LOAD) &&
+	    addr >= first->addr && addr + bytes <= first->addr + first->bytes) {
+		first->flags |= STEP_STORE;
+		return;
+	}
+	for (size_t i = end; form != FORM_SEPARATE && i-- > at;) {
+		struct step *s = &d->step[i];
+		if ((s->flags & ACCESS_FLAGS) != rw || s->bytes + bytes > ACCESS_MAX)
+			continue;
+		if (addr == s->addr + s->bytes) {
+			s->bytes = (uint16_t)(s->bytes + bytes);
+			return;
+		}
+		if (addr + bytes == s->addr) {
+			s->addr = addr;
+			s->bytes = (uint16_t)(s->bytes + bytes);
+			return;
+		}
+		break;
+	}
+
+	struct step step = { .addr = addr, .insn = first->insn, .bytes = (uint16_t)bytes, .flags = (uint16_t)(STEP_ACCESS | rw) };
+	size_t to = end;
+	if (rw & STEP_LOAD) /* reads stand before writes */
+		for (to = at; to < end && (d->step[to].flags & STEP_LOAD); to++)
+			;
+	if (to == at) {
+		struct step write = { .addr = first->addr, .insn = first->insn, .bytes = first->bytes,
+		                      .flags = (uint16_t)(STEP_ACCESS | (first->flags & ACCESS_FLAGS)) };
+		first->addr = addr;
+		first->bytes = (uint16_t)bytes;
+		first->flags = (uint16_t)((first->flags & ~ACCESS_FLAGS) | rw);
+		step = write;
+		to++;
+	}
+	insert(d, to, &step);
+	d->more++;
+}
+
+static inline void access_made(struct decoder *d, uint64_t word)
+{
+	unsigned i = word >> 5 & (WIRE_BLOCK_INSNS - 1), bytes = 1u << (word >> 2 & 7);
+	uint64_t addr = word >> 16;
+	uint16_t rw = (uint16_t)((word & 3) << 4);
+
+	_Static_assert(WIRE_READ << 4 == STEP_LOAD && WIRE_WRITE << 4 == STEP_STORE, "directions are shifted in place");
+	if (__builtin_expect(i >= d->now.nr_insns || i < d->last, 0)) {
+		lose(d, 1);
+		return;
+	}
+	if (i != d->last) {
+		d->extra += d->more;
+		d->more = 0;
+		d->last = i;
+	}
+	enum form form = FORM_PLAIN;
+	if (__builtin_expect(d->now.special, 0)) {
+		rep_advance(d, i);
+		form = blocks_form(d->blocks, d->step[place(d, i)].insn);
+		if (form >= FORM_REP) {
+			rep_access(d, addr, bytes, word & 3);
+			return;
+		}
+	}
+	struct step *s = &d->step[d->base + i + d->extra];
+	if (__builtin_expect(s->flags & ACCESS_FLAGS, 0)) {
+		access_more(d, d->base + i + d->extra, addr, bytes, rw, form);
+		return;
+	}
+	s->addr = addr;
+	s->bytes = (uint16_t)bytes;
+	s->flags |= rw;
+}
+
+/* Whether the instruction whose records are [at, nr) has made the accesses that it always makes. */
+static bool accessed(const struct decoder *d, size_t at)
+{
+	const struct insn *i = insn_of(d, at);
+	unsigned made = 0;
+
+	if (i->flags & (INSN_CONDITIONAL_ACCESS | INSN_PREFETCH | INSN_REP))
+		return true;
+	for (size_t p = at; p < d->nr; p++)
+		made |= d->step[p].flags;
+	return (!(i->flags & INSN_LOAD) || (made & STEP_LOAD)) && (!(i->flags & INSN_STORE) || (made & STEP_STORE));
+}
+
+/* Where control went from a complete block to `next`; true: the branch at step `at` leads there. */
+static bool branch_leads(struct decoder *d, size_t at, uint64_t next)
+{
+	const struct insn *i = insn_of(d, at);
+
+	switch ((enum branch_kind)i->branch) {
+	case BRANCH_NONE:
+		return next == i->pc + i->length;
+	case BRANCH_CONDITIONAL:
+		if (next == i->pc + i->length)
+			return true;
+		if (next != i->target)
+			return false;
+		d->step[at].flags |= STEP_TAKEN;
+		return true;
+	case BRANCH_JUMP:
+	case BRANCH_CALL:
+		return next == i->target;
+	case BRANCH_INDIRECT:
+	case BRANCH_INDIRECT_CALL:
+		return accessed(d, at);
+	case BRANCH_RETURN:
+		return accessed(d, at) && !(g_hash_table_size(d->handlers) && g_hash_table_contains(d->handlers, GSIZE_TO_POINTER(next)));
+	}
+	return true;
+}
+
+static __attribute__((noinline, cold)) enum flow interrupted(struct decoder *d, size_t at, uint64_t next)
+{
+	const struct insn *i = insn_of(d, at);
+	size_t size;
+
+	if (next == i->pc) { /* restarted: this attempt never was */
+		enum flow flow = d->step[at].flags & STEP_ENTER ? ENTERS : FLOWS;
+		d->nr = at;
+		d->restarted++;
+		return flow;
+	}
+	const uint8_t *bytes = code_bytes(d->blocks->code, d->step[at].insn, &size);
+	bool raises = !(i->flags & INSN_SYSCALL) && form_raises(d->blocks->code->config.isa, i->flags, bytes, size);
+	if (d->missing || raises || !accessed(d, at))
+		d->step[at].flags |= STEP_FAULT;
+	return ENTERS;
+}
+
+/* No instruction of the block under way was begun. */
+static __attribute__((noinline, cold)) enum flow not_begun(struct decoder *d, uint64_t next)
+{
+	bool entered = d->step[d->base].flags & STEP_ENTER;
+
+	d->nr = d->base;
+	d->rep.open = false;
+	return entered || next != d->now.pc ? ENTERS : FLOWS;
+}
+
+/* Drops the steps of what was not begun; false: the words contradict each other. */
+static __attribute__((noinline, cold)) bool shorten(struct decoder *d)
+{
+	if (d->missing > d->now.nr_insns || (d->last && d->last >= d->now.nr_insns - d->missing)) {
+		lose(d, 1);
+		return false;
+	}
+	d->nr = place(d, d->now.nr_insns - d->missing);
+	return true;
+}
+
+/* The block under way is over and `next` runs. */
+static inline enum flow leave(struct decoder *d, uint64_t next)
+{
+	if (!d->now.nr_insns || (__builtin_expect(d->missing, 0) && !shorten(d)))
+		return ENTERS;
+	unsigned begun = d->now.nr_insns - d->missing;
+	d->begun += begun;
+	if (__builtin_expect(!begun, 0))
+		return not_begun(d, next);
+	if (__builtin_expect(d->now.special, 0))
+		rep_advance(d, begun - 1);
+	size_t at = place(d, begun - 1);
+	if (__builtin_expect(d->rep.open, 0)) {
+		if (d->rep.index == begun - 1 && next == insn_of(d, at)->pc && at + 1 == d->nr)
+			return REPEATS;
+		if (d->rep.index == begun - 1)
+			rep_close(d);
+		d->rep.open = false;
+	}
+	d->end = at;
+	if (!d->missing && branch_leads(d, at, next))
+		return FLOWS;
+	return interrupted(d, at, next);
+}
+
+static void enter(struct decoder *d, uint64_t word)
+{
+	const struct block *b = blocks_get(d->blocks, wire_number(word));
+
+	if (__builtin_expect(!b || b->nr_insns != wire_count(word), 0)) {
+		uint32_t n = wire_count(word);
+		leave(d, d->now.end);
+		lose(d, n ? n : 1);
+		return;
+	}
+	enum flow flow = leave(d, b->pc);
+	const struct step *steps = blocks_steps(d->blocks, b);
+	if (__builtin_expect(flow == REPEATS, 0)) {
+		d->merged++;
+		d->base = place(d, d->rep.index);
+		d->rep.index = 0;
+		memcpy(append(d, b->nr_insns - 1u), steps + 1, (b->nr_insns - 1u) * sizeof *steps);
+	} else {
+		d->base = d->nr;
+		memcpy(append(d, b->nr_insns), steps, b->nr_insns * sizeof *steps);
+		if (flow == ENTERS)
+			d->step[d->base].flags |= STEP_ENTER;
+	}
+	d->now = *b;
+	d->last = d->extra = d->more = d->missing = 0;
+	if (__builtin_expect(b->special, 0) && flow != REPEATS)
+		rep_open(d, 0);
+}
+
+/* Words that are neither accesses nor blocks. */
+static __attribute__((noinline, cold)) void event(struct decoder *d, uint64_t word)
+{
+	switch (wire_kind(word)) {
+	case WIRE_CUT:
+		d->missing = wire_count(word);
+		break;
+	case WIRE_UNMAP:
+	case WIRE_HANDLER:
+		d->awaited = word;
+		break;
+	default:
+		lose(d, 1);
+	}
+}
+
+static __attribute__((noinline, cold)) void event_more(struct decoder *d, uint64_t word)
+{
+	uint64_t pages = wire_number(d->awaited);
+
+	if (wire_kind(d->awaited) == WIRE_HANDLER)
+		g_hash_table_add(d->handlers, GSIZE_TO_POINTER(word));
+	else
+		*append(d, 1) = (struct step){ .addr = word, .flags = STEP_UNMAP,
+			.insn = pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX };
+	d->awaited = 0;
+}
+
+bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit)
+{
+	uint64_t n;
+
+	while ((n = ring_available(r))) {
+		bool full = false;
+		uint64_t i;
+		for (i = 0; i < n; i++) {
+			uint64_t word = ring_at(r, i);
+			if (__builtin_expect(d->awaited != 0, 0)) {
+				event_more(d, word);
+			} else if (wire_is_access(word)) {
+				access_made(d, word);
+			} else if (wire_kind(word) != WIRE_BLOCK) {
+				event(d, word);
+			} else if (d->nr >= limit) {
+				full = true;
+				break;
+			} else {
+				enter(d, word);
+			}
+		}
+		ring_take(r, i);
+		if (full)
+			return true;
+	}
+	return false;
+}
+
+size_t decoder_ready(const struct decoder *d, size_t ahead)
+{
+	size_t end = d->now.nr_insns ? d->base : d->nr;
+	size_t n = d->nr > ahead ? d->nr - ahead : 0;
+
+	if (n > end)
+		n = end;
+	while (n && n < d->nr && (step_kind(&d->step[n]) == STEP_ACCESS || step_kind(&d->step[n]) == STEP_REPEAT))
+		n--;
+	return n;
+}
+
+void decoder_drop(struct decoder *d, size_t n)
+{
+	assert(n <= d->nr);
+	d->nr -= n;
+	d->base -= n;
+	memmove(d->step, d->step + n, d->nr * sizeof *d->step);
+}
+
+void decoder_finish(struct decoder *d, const uint64_t *begun, bool fault)
+{
+	if (!d->now.nr_insns)
+		return;
+	if (begun) {
+		uint64_t here = *begun - d->begun;
+		if (here <= d->now.nr_insns)
+			d->missing = d->now.nr_insns - (unsigned)here;
+	}
+	d->end = d->nr;
+	leave(d, UINT64_MAX);
+	if (!fault && d->end < d->nr)
+		d->step[d->end].flags &= (uint16_t)~STEP_FAULT;
+	d->now.nr_insns = 0;
+}

@@ -1,0 +1,68 @@
+/*
+ * From the words of one lane to the steps of one thread.
+ *
+ * A block's steps are copied when it is entered, and what its accesses, cuts and the block that follows tell is then
+ * filled in. The block under way is the last in the buffer; what is before it is final.
+ *
+ * Invariant while a block is under way: instruction i > `last` has its step at step[base + i + extra + more], `last`
+ * at step[base + last + extra], followed by `more` records of its own.
+ */
+#ifndef CYCLEWISE_SOURCE_DECODE_H
+#define CYCLEWISE_SOURCE_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/ring.h"
+#include "record/step.h"
+#include "source/blocks.h"
+
+/* The accesses of a rep string so far: one or two spans that grow in one direction each. */
+struct rep {
+	bool open;
+	bool write[2];             /* of each stream: it writes */
+	unsigned index;            /* which instruction of the block it is */
+	enum form form;
+	uint64_t low[2], high[2];  /* the span [low, high) of each stream */
+	uint64_t made[2];          /* accesses of each */
+};
+
+struct decoder {
+	struct blocks *blocks;
+	GHashTable *handlers;      /* addresses of signal handlers, of all threads */
+	struct step *step;         /* [nr], room for `room` */
+	size_t nr, room;
+
+	struct block now;          /* the block under way; nr_insns 0: none */
+	size_t base;
+	unsigned last, extra, more;
+	unsigned missing;          /* instructions at its end that were not begun */
+	size_t end;                /* of the block before: where its last instruction has its step */
+	struct rep rep;
+	uint64_t awaited;          /* event whose second word comes next; 0: none */
+
+	/* For conservation: begun == steps + merged + restarted. */
+	uint64_t begun;            /* instruction executions begun, up to the block under way */
+	uint64_t merged;           /* of these: further executions of a rep string */
+	uint64_t restarted;        /* begun, given up and begun again by the emulator */
+	uint64_t lost;             /* records */
+};
+
+void decoder_init(struct decoder *d, struct blocks *blocks, GHashTable *handlers);
+void decoder_fini(struct decoder *d);
+
+/*
+ * Takes words until a block is to be entered while the buffer holds `limit` steps or more, or until there are no
+ * words. True: the former. Where it stops in the former case depends on the words alone.
+ */
+bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit);
+/* How many steps at the front may be handed out such that `ahead` stay, and no instruction is torn from its accesses. */
+size_t decoder_ready(const struct decoder *d, size_t ahead);
+/* Removes the first `n` steps; n <= decoder_ready(d, 0). */
+void decoder_drop(struct decoder *d, size_t n);
+/* There are no more words. `begun`: all the thread began, NULL where that is not known; `fault`:
+ * the program died of an exception, so that its last instruction may not have completed. */
+void decoder_finish(struct decoder *d, const uint64_t *begun, bool fault);
+
+#endif

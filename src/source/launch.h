@@ -1,0 +1,31 @@
+/*
+ * Finding an emulator and the plugin that fits it, and starting a program under it.
+ */
+#ifndef CYCLEWISE_SOURCE_LAUNCH_H
+#define CYCLEWISE_SOURCE_LAUNCH_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "source/source.h"
+
+struct emulator {
+	char path[PATH_MAX];
+	char plugin[PATH_MAX];
+	char prefix[PATH_MAX];     /* -L: where the program's libraries are looked for first; empty: the emulator's own choice */
+	char version[256];         /* "qemu-x86_64 7.2.22" */
+};
+
+/* The file name of a dynamic program's interpreter in `out`. 1; 0: it has none; -errno. */
+int program_interpreter(const char *path, char *out, size_t size);
+
+/* -ENOENT: no emulator, no plugin, no libraries of a foreign program; each with its remedy. -ENOTSUP: too old. */
+int emulator_find(struct emulator *out, const struct program *program);
+
+/*
+ * Starts the program. `fd` is inherited by the emulator, which closes it before the program runs.
+ * The emulator's process id, or -errno.
+ */
+pid_t emulator_start(const struct emulator *e, const struct source_config *config, int fd);
+
+#endif

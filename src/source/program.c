@@ -1,0 +1,191 @@
+/*
+ * Looking at a program before anything runs: where it is, what it is, and if it cannot be run, why and what helps.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "source/launch.h"
+#include "source/source.h"
+
+static int not_executable(int code, const char *what, const char *why)
+{
+	error_set(code, what, "%s", why);
+	error_status(EXIT_NOT_EXECUTABLE);
+	return -code;
+}
+
+static bool executable(const char *path, bool *there)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	*there = true;
+	return S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+/* As execvp(3): a name without a slash is looked for in PATH, an entry of which may be empty (here). */
+static int find(struct program *out, const char *name)
+{
+	bool there = false;
+
+	if (strlen(name) >= sizeof out->path)
+		return not_executable(ENAMETOOLONG, name, "the name is too long");
+	snprintf(out->path, sizeof out->path, "%s", name);
+	if (strchr(name, '/')) {
+		if (executable(name, &there))
+			return 0;
+	} else if (*name) {
+		const char *path = getenv("PATH");
+		char **dir = g_strsplit(path ? path : "/bin:/usr/bin", ":", -1);
+		bool found = false;
+		for (char **d = dir; *d && !found; d++) {
+			int n = snprintf(out->path, sizeof out->path, "%s/%s", **d ? *d : ".", name);
+			found = n > 0 && (size_t)n < sizeof out->path && executable(out->path, &there);
+		}
+		bool empty = !*dir;
+		g_strfreev(dir);
+		if (!found && empty)
+			found = executable(name, &there);
+		if (found)
+			return 0;
+	}
+
+	struct stat st;
+	if (!there) {
+		error_set(ENOENT, name, strchr(name, '/') ? "no such file" : "no such program in PATH");
+		if (!strchr(name, '/') && !access(name, F_OK))
+			error_remedy("for the one in this directory, say ./%s", name);
+		error_status(EXIT_NOT_FOUND);
+		return -ENOENT;
+	}
+	if (!stat(name, &st) && S_ISDIR(st.st_mode))
+		return not_executable(EACCES, name, "is a directory");
+	not_executable(EACCES, name, "not executable");
+	error_remedy("chmod +x %s", name);
+	return -EACCES;
+}
+
+static const char *machine_name(unsigned machine)
+{
+	static const struct { unsigned machine; const char *name; } names[] = {
+		{ EM_386, "32-bit x86" }, { EM_ARM, "32-bit ARM" }, { EM_PPC64, "POWER" }, { EM_S390, "s390x" },
+		{ EM_MIPS, "MIPS" }, { EM_LOONGARCH, "LoongArch" }, { EM_SPARCV9, "SPARC" }, { EM_ALPHA, "Alpha" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (names[i].machine == machine)
+			return names[i].name;
+	return NULL;
+}
+
+static int isa_of(const Elf64_Ehdr *elf, const char *name, enum isa *isa)
+{
+	switch (elf->e_machine) {
+	case EM_X86_64:
+		*isa = ISA_X86_64;
+		break;
+	case EM_AARCH64:
+		*isa = ISA_AARCH64;
+		break;
+	case EM_RISCV:
+		*isa = ISA_RISCV64;
+		break;
+	default:
+		if (machine_name(elf->e_machine))
+			error_set(ENOEXEC, name, "is a program for %s, for which there is no core model", machine_name(elf->e_machine));
+		else
+			error_set(ENOEXEC, name, "is a program for ELF machine %u, for which there is no core model", elf->e_machine);
+		error_status(EXIT_NOT_EXECUTABLE);
+		error_remedy("x86-64, AArch64 and RV64 programs can be run");
+		return -ENOEXEC;
+	}
+	if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_ident[EI_DATA] != ELFDATA2LSB) {
+		bool narrow = elf->e_ident[EI_CLASS] != ELFCLASS64;
+		not_executable(ENOEXEC, name, narrow ? "is a 32-bit program" : "is a big-endian program");
+		error_remedy("build it for %s", narrow ? "64 bits" : "little-endian");
+		return -ENOEXEC;
+	}
+	return 0;
+}
+
+/* The first line of a script names its interpreter. */
+static int script(const char *name, const char *line)
+{
+	char interpreter[128];
+
+	not_executable(ENOEXEC, name, "is a script");
+	if (sscanf(line, "#! %127[^\n]", interpreter) == 1)
+		error_remedy("run its interpreter: %s %s", g_strchomp(interpreter), name);
+	return -ENOEXEC;
+}
+
+int program_interpreter(const char *path, char *out, size_t size)
+{
+	Elf64_Ehdr elf;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), found = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (pread(fd, &elf, sizeof elf, 0) == (ssize_t)sizeof elf && elf.e_phentsize == sizeof(Elf64_Phdr)) {
+		for (unsigned i = 0; i < elf.e_phnum; i++) {
+			Elf64_Phdr segment;
+			off_t at = (off_t)(elf.e_phoff + i * sizeof segment);
+			if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment)
+				break;
+			if (segment.p_type != PT_INTERP || !segment.p_filesz || segment.p_filesz > size)
+				continue;
+			ssize_t n = pread(fd, out, segment.p_filesz, (off_t)segment.p_offset);
+			found = n == (ssize_t)segment.p_filesz;
+			out[segment.p_filesz - 1] = '\0';
+			break;
+		}
+	}
+	close(fd);
+	return found;
+}
+
+int program_probe(struct program *out, const char *name)
+{
+	union {
+		Elf64_Ehdr elf;
+		char text[256];
+	} head = { .text = "" };
+	char interpreter[PATH_MAX];
+
+	*out = (struct program){ 0 };
+	int ret = find(out, name);
+	if (ret)
+		return ret;
+	int fd = open(out->path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, head.text, sizeof head.text - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n < 0) {
+		int code = errno;
+		not_executable(code, name, strerror(code));
+		return -code;
+	}
+	if (n >= 2 && !memcmp(head.text, "#!", 2))
+		return script(name, head.text);
+	if (n < (ssize_t)sizeof head.elf || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
+		return not_executable(ENOEXEC, name, "is not an ELF program");
+	ret = isa_of(&head.elf, name, &out->isa);
+	if (ret)
+		return ret;
+	if (head.elf.e_type != ET_EXEC && head.elf.e_type != ET_DYN)
+		return not_executable(ENOEXEC, name, "is an ELF file, but not a program");
+	ret = program_interpreter(out->path, interpreter, sizeof interpreter);
+	if (ret < 0)
+		return not_executable(-ret, name, strerror(-ret));
+	out->dynamic = ret > 0;
+	return 0;
+}

@@ -1,0 +1,425 @@
+/*
+ * The QEMU source: starts the program under the emulator and reads what the plugin sends, a lane for each thread.
+ *
+ * A batch is handed out whenever a thread has BATCH steps beyond those a core looks ahead, never earlier: where
+ * batches end depends on what the thread executed alone. When there is nothing to read, the reader sleeps for a
+ * moment; the plugin never needs to wake it, and waits itself when a lane is full.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/wire.h"
+#include "source/blocks.h"
+#include "source/decode.h"
+#include "source/launch.h"
+#include "source/source.h"
+#include "source/window.h"
+
+enum {
+	BATCH = 8192,
+	NAP_NS = 200 * 1000,       /* at first, doubling while nothing comes */
+	NAP_MAX_NS = 5 * 1000 * 1000,
+	AGAIN_MS = 2000,           /* a second signal within this time ends the program */
+	CLOSE_MS = 1000,           /* what it gets to end by itself when the source is closed */
+};
+
+/* The reader's side of a lane while a thread is on it. */
+struct lane {
+	bool open;
+	uint32_t thread;
+	struct ring_reader ring;
+	struct decoder decoder;
+	struct window_thread calls;
+};
+
+struct source {
+	struct code *code;
+	struct symbols *symbols;
+	struct maps *maps;
+	struct regions *regions;
+	struct window_state *window; /* NULL: all is counted */
+	GHashTable *handlers;
+	struct blocks blocks;
+	struct wire *wire;
+	struct lane lane[WIRE_LANES];
+	unsigned next;             /* lane to look at first */
+	struct lane *handed;       /* whose steps are with the caller */
+	size_t handed_steps;
+	long nap_ns;
+
+	pid_t pid;
+	bool reaped;
+	int status;                /* of waitpid() */
+	int tty;                   /* controlling terminal; -1: none */
+	volatile sig_atomic_t interrupted;
+	volatile int64_t interrupted_ms;
+
+	bool over;                 /* nothing can be counted any more: the plugin was told to stop */
+	uint64_t begun, merged, restarted; /* of threads that have ended */
+	bool counted;              /* what every thread began is known */
+	uint64_t expected;         /* the sum of that */
+	struct source_result result;
+};
+
+static void note(struct source *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(struct source *s, const char *format, ...)
+{
+	va_list ap;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(s->result.note); i++)
+		if (!*s->result.note[i]) {
+			va_start(ap, format);
+			vsnprintf(s->result.note[i], sizeof s->result.note[i], format, ap);
+			va_end(ap);
+			return;
+		}
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* blocks_hooks.seen */
+static void seen(void *ctx, uint32_t insn, uint32_t module, uint64_t offset)
+{
+	struct source *s = ctx;
+
+	if (s->window)
+		window_seen(s->window, insn, module, offset);
+	if (module != MODULE_NONE && regions_seen(s->regions, insn, module, maps_path(s->maps, module), offset))
+		s->code->insn[insn].flags |= INSN_MARK;
+}
+
+static int share(struct source *s)
+{
+	int fd = memfd_create("cyclewise", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, (off_t)wire_bytes()))
+		goto fail;
+	s->wire = mmap(NULL, wire_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (s->wire == MAP_FAILED)
+		goto fail;
+	s->wire->magic = WIRE_MAGIC;
+	s->wire->version = WIRE_VERSION;
+	return fd;
+fail:
+	s->wire = NULL;
+	int code = errno;
+	if (fd >= 0)
+		close(fd);
+	return error_errno(code, "shared memory");
+}
+
+static const uint64_t *words_at(const struct source *s, size_t offset)
+{
+	return (const uint64_t *)(const void *)((const char *)s->wire + offset);
+}
+
+static void qemu_close(struct source *s)
+{
+	if (!s)
+		return;
+	if (s->pid > 0 && !s->reaped) {
+		s->wire->stop = 1;
+		kill(s->pid, SIGTERM);
+		for (int ms = 0; ms < CLOSE_MS && !waitpid(s->pid, NULL, WNOHANG); ms++)
+			nanosleep(&(const struct timespec){ .tv_nsec = 1000 * 1000 }, NULL);
+		if (!kill(s->pid, SIGKILL))
+			waitpid(s->pid, NULL, 0);
+	}
+	for (size_t i = 0; i < WIRE_LANES; i++) {
+		decoder_fini(&s->lane[i].decoder);
+		window_thread_fini(&s->lane[i].calls);
+	}
+	blocks_fini(&s->blocks);
+	window_free(s->window);
+	regions_free(s->regions);
+	symbols_free(s->symbols);
+	maps_free(s->maps);
+	if (s->handlers)
+		g_hash_table_destroy(s->handlers);
+	if (s->wire)
+		munmap(s->wire, wire_bytes());
+	if (s->tty >= 0)
+		close(s->tty);
+	g_free(s);
+}
+
+static int qemu_open(struct source **out, const struct source_config *config)
+{
+	struct source *s = g_new0(struct source, 1);
+	struct emulator emulator;
+	struct ring_reader definitions;
+	int fd = -1;
+
+	*s = (struct source){ .code = config->code, .nap_ns = NAP_NS, .counted = true };
+	s->tty = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	s->handlers = g_hash_table_new(NULL, NULL);
+	int ret = emulator_find(&emulator, config->program);
+	if (ret || (ret = symbols_new(&s->symbols)) || (ret = maps_new(&s->maps)) || (ret = regions_new(&s->regions, s->symbols)) ||
+	    (ret = window_new(&s->window, &config->window, s->symbols, s->code, s->maps, s->handlers)))
+		goto fail;
+	ret = fd = share(s);
+	if (ret < 0)
+		goto fail;
+	ring_reader_init(&definitions, &s->wire->definitions, words_at(s, wire_definitions_offset()), WIRE_DEFINITION_WORDS);
+	blocks_init(&s->blocks, s->code, s->maps, &definitions, (struct blocks_hooks){ seen, s });
+	s->blocks.flags = s->window ? 0 : STEP_COUNTED;
+	g_strlcpy(s->result.emulator, emulator.version, sizeof s->result.emulator);
+	s->pid = ret = emulator_start(&emulator, config, fd);
+	if (ret < 0)
+		goto fail;
+	s->result.pid = s->pid;
+	close(fd);
+	*out = s;
+	return 0;
+fail:
+	if (fd >= 0)
+		close(fd);
+	qemu_close(s);
+	return ret;
+}
+
+/* Only what is safe in a signal handler. */
+static void qemu_interrupt(struct source *s, int sig)
+{
+	bool ours = s->tty >= 0 && tcgetpgrp(s->tty) == getpgrp() && (sig == SIGINT || sig == SIGQUIT);
+	int64_t now = now_ms();
+	int code = errno;
+
+	if (s->pid > 0 && !s->reaped) {
+		if (s->interrupted && now - s->interrupted_ms < AGAIN_MS)
+			kill(s->pid, SIGKILL);
+		else if (!ours) /* else the terminal has sent it to the program as well */
+			kill(s->pid, sig);
+	}
+	s->interrupted_ms = now;
+	s->interrupted = sig;
+	errno = code;
+}
+
+/* An instruction that the emulator does not have ends many a program compiled for a newer CPU. */
+static void note_illegal(struct source *s, const struct step *step)
+{
+	uint64_t pc = code_insn(s->code, step->insn)->pc, offset;
+	uint32_t module = maps_find(s->maps, pc, &offset), whole = code_find(s->code, pc);
+	char text[128] = "", place[300] = "code made at run time";
+
+	if (whole != CODE_NONE)
+		code_text(s->code, whole, text, sizeof text);
+	for (char *p = text; *p; p++)
+		if (*p == '\t')
+			*p = ' ';
+	if (module != MODULE_NONE)
+		snprintf(place, sizeof place, "%.200s, file offset 0x%" PRIx64, maps_path(s->maps, module), offset);
+	note(s, "killed by an illegal instruction at 0x%" PRIx64 " (%s)%s%s: %s may not have it; compile for a CPU without it "
+	     "(x86-64: no AVX-512), or keep libraries from choosing it (GLIBC_TUNABLES=glibc.cpu.hwcaps=...)",
+	     pc, place, *text ? ": " : "", text, s->result.emulator);
+}
+
+static bool died_of_fault(const struct source *s)
+{
+	int sig = s->reaped && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP;
+}
+
+static void lane_open(struct source *s, unsigned i)
+{
+	struct lane *l = &s->lane[i];
+	struct wire_lane *w = &s->wire->lane[i];
+
+	decoder_fini(&l->decoder);
+	window_thread_fini(&l->calls);
+	*l = (struct lane){ .open = true, .thread = w->thread };
+	ring_reader_init(&l->ring, &w->ring, words_at(s, wire_lane_offset(i)), WIRE_LANE_WORDS);
+	decoder_init(&l->decoder, &s->blocks, s->handlers);
+}
+
+/* The lane has no more words: what its decoder still holds is final. */
+static void lane_end(struct source *s, unsigned i, bool ended)
+{
+	struct lane *l = &s->lane[i];
+	const volatile struct wire_lane *w = &s->wire->lane[i];
+	uint64_t begun = w->begun;
+	bool known = ended || s->wire->counted || s->wire->exited;
+
+	decoder_finish(&l->decoder, known ? &begun : NULL, died_of_fault(s));
+	s->begun += l->decoder.begun;
+	s->merged += l->decoder.merged;
+	s->restarted += l->decoder.restarted;
+	s->result.lost += l->decoder.lost;
+	s->counted &= known && !l->ring.broken;
+	s->expected += begun;
+	if (died_of_fault(s) && WTERMSIG(s->status) == SIGILL && l->decoder.end < l->decoder.nr &&
+	    (l->decoder.step[l->decoder.end].flags & STEP_FAULT))
+		note_illegal(s, &l->decoder.step[l->decoder.end]);
+	l->open = false;
+	atomic_store_explicit(&s->wire->lane[i].state, WIRE_LANE_FREE, memory_order_release);
+}
+
+static int hand_out(struct source *s, struct lane *l, struct step_batch *out, size_t n, bool end)
+{
+	struct decoder *d = &l->decoder;
+
+	if (s->window)
+		window_apply(s->window, &l->calls, d->step, n, d->nr - n);
+	for (size_t i = 0; i < n; i++)
+		s->result.instructions += step_kind(&d->step[i]) == STEP_INSN;
+	s->handed = l;
+	s->handed_steps = n;
+	*out = (struct step_batch){ .step = d->step, .n = n, .ahead = d->nr - n, .thread = l->thread, .end = end };
+	return 1;
+}
+
+/* 1: a batch; 0: nothing to hand out; *progress: there were words. */
+static int lane_read(struct source *s, unsigned i, struct step_batch *out, bool *progress)
+{
+	struct lane *l = &s->lane[i];
+	bool dead = s->reaped;
+	uint32_t state = atomic_load_explicit(&s->wire->lane[i].state, memory_order_acquire);
+
+	if (!l->open) {
+		if (state == WIRE_LANE_FREE || s->over)
+			return 0;
+		lane_open(s, i);
+	}
+	if (s->over) {
+		l->open = false;
+		return hand_out(s, l, out, 0, true);
+	}
+	uint64_t tail = l->ring.tail;
+	size_t limit = BATCH + STEP_AHEAD;
+	while (decoder_run(&l->decoder, &l->ring, limit)) {
+		size_t n = decoder_ready(&l->decoder, STEP_AHEAD);
+		if (n)
+			return hand_out(s, l, out, n, false);
+		limit = l->decoder.nr + 1; /* one huge instruction: go on until it is over */
+	}
+	*progress |= l->ring.tail != tail;
+	if (state != WIRE_LANE_ENDED && !dead)
+		return 0;
+	lane_end(s, i, state == WIRE_LANE_ENDED);
+	return hand_out(s, l, out, l->decoder.nr, true);
+}
+
+static void nap(struct source *s, bool progress)
+{
+	const struct timespec t = { .tv_nsec = s->nap_ns };
+
+	if (progress)
+		s->nap_ns = NAP_NS;
+	else if (s->nap_ns < NAP_MAX_NS)
+		s->nap_ns *= 2;
+	nanosleep(&t, NULL);
+}
+
+static void reap(struct source *s)
+{
+	if (!s->reaped && waitpid(s->pid, &s->status, WNOHANG) == s->pid)
+		s->reaped = true;
+}
+
+/* All that was sent is read. */
+static int finish(struct source *s)
+{
+	struct source_result *r = &s->result;
+	struct wire *w = s->wire;
+
+	blocks_apply_all(&s->blocks);
+	r->exit_status = WIFEXITED(s->status) ? WEXITSTATUS(s->status) : 0;
+	r->signal = WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
+	r->ran = r->instructions > 0;
+	if (!r->ran) {
+		if (!w->attached && r->signal)
+			return error_set(EIO, r->emulator, "the emulator was killed by signal %d before the program began", r->signal);
+		if (!w->attached)
+			error_set(EIO, r->emulator, "the emulator ended with status %d before the program began", r->exit_status);
+		else
+			error_set(ENOEXEC, r->emulator, "the emulator could not start the program (status %d)", r->exit_status);
+		error_remedy("what it said stands above; its plugins must be enabled");
+		return -EIO;
+	}
+	r->forks = w->forks;
+	r->execs = w->execs;
+	r->window_seen = !s->window || window_entered(s->window);
+	r->complete = !s->interrupted && (s->over || (!r->signal && !r->lost && !w->unfollowed && !r->execs));
+	if (r->forks)
+		note(s, "%" PRIu32 " child process%s not profiled", r->forks, r->forks == 1 ? " was" : "es were");
+	if (r->execs)
+		note(s, "the program replaced itself by another (exec), which was not profiled");
+	if (w->unfollowed)
+		note(s, "%" PRIu32 " threads were not profiled: at most %d at a time can be", w->unfollowed, WIRE_LANES);
+	if (r->lost)
+		note(s, "%" PRIu64 " records were lost", r->lost);
+	if (s->window && window_unknown(s->window))
+		note(s, "no file that the program ran code of has a function named %s", window_unknown(s->window));
+	bool agree = s->begun == r->instructions + s->merged + s->restarted && (!s->counted || s->expected == s->begun);
+	if (!s->over && !r->lost && !agree) {
+		note(s, "a defect of cyclewise: the program began %" PRIu64 " instructions, of which %" PRIu64 " were read and %" PRIu64
+		     " handed on", s->expected, s->begun, r->instructions + s->merged + s->restarted);
+		r->complete = false;
+	}
+	return 0;
+}
+
+static int qemu_read(struct source *s, struct step_batch *out)
+{
+	if (s->handed)
+		decoder_drop(&s->handed->decoder, s->handed_steps);
+	s->handed = NULL;
+	if (s->window && window_over(s->window) && !s->over) {
+		s->over = true;
+		s->wire->stop = 1;
+	}
+	for (;;) {
+		bool progress = false, open = false;
+		reap(s); /* before the lanes are looked at: what they hold then is all */
+		blocks_pull(&s->blocks);
+		unsigned lanes = atomic_load_explicit(&s->wire->lanes, memory_order_acquire);
+		lanes = lanes < WIRE_LANES ? lanes : WIRE_LANES;
+		for (unsigned k = 0; k < lanes; k++) {
+			unsigned i = (s->next + k) % lanes;
+			if (lane_read(s, i, out, &progress)) {
+				s->next = i + 1;
+				return 1;
+			}
+			open |= s->lane[i].open;
+		}
+		if (s->reaped && !open)
+			return finish(s);
+		nap(s, progress);
+	}
+}
+
+static const struct maps *qemu_maps(const struct source *s) { return s->maps; }
+static const struct regions *qemu_regions(const struct source *s) { return s->regions; }
+static const struct source_result *qemu_result(const struct source *s) { return &s->result; }
+
+const struct source_ops source_qemu = {
+	.name = "qemu",
+	.help = "runs the program under QEMU's user-mode emulation",
+	.open = qemu_open,
+	.read = qemu_read,
+	.interrupt = qemu_interrupt,
+	.maps = qemu_maps,
+	.regions = qemu_regions,
+	.result = qemu_result,
+	.close = qemu_close,
+};
