@@ -121,7 +121,7 @@ static int translation_init(struct memory *m, const struct core_desc *d, uint64_
 	if (!err)
 		err = mshr_init(&m->walks, (uint32_t)d->walk_walkers, window);
 	if (!err)
-		err = walker_init(&m->walker, (uint32_t)d->walk_levels, (uint32_t)d->walk_cached, (uint32_t)d->page_bits, (uint32_t)d->page_colour_seed);
+		err = page_walker_init(&m->walker, (uint32_t)d->walk_levels, (uint32_t)d->walk_cached, (uint32_t)d->page_bits, (uint32_t)d->page_colour_seed);
 	return err;
 }
 
@@ -187,7 +187,7 @@ void memory_free(struct memory *m)
 	stride_fini(&m->stride);
 	tlb_fini(&m->second);
 	mshr_fini(&m->walks);
-	walker_fini(&m->walker);
+	page_walker_fini(&m->walker);
 	free(m);
 }
 
@@ -278,7 +278,7 @@ static inline uint64_t read_line(struct memory *m, struct l1 *l, uint64_t cycle,
 static uint64_t walk(struct memory *m, uint64_t cycle, uint64_t page)
 {
 	uint64_t address[WALK_MAX_LEVELS], from = mshr_find(&m->walks, cycle, 1), t = from + m->walk_overhead;
-	uint32_t n = walker_plan(&m->walker, page, address);
+	uint32_t n = page_walker_plan(&m->walker, page, address);
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t line = address[i] >> m->line_shift;
@@ -326,7 +326,7 @@ static __attribute__((noinline)) struct tlb_entry *translate_slow(struct memory 
 	if (!e) {
 		uint64_t ready = l->ideal_tlb ? cycle : second_level(m, cycle, page);
 		e = tlb_insert(&l->tlb, page);
-		e->frame = walker_frame(&m->walker, page);
+		e->frame = page_walker_frame(&m->walker, page);
 		e->ready = ready;
 		e->wait = ready - cycle;
 	}
@@ -527,5 +527,5 @@ void memory_unmap(struct memory *m, uint64_t vaddr, uint64_t pages)
 	tlb_drop(&m->code.tlb, from, to);
 	if (m->second.entries)
 		tlb_drop(&m->second, from, to);
-	walker_flush(&m->walker);
+	page_walker_flush(&m->walker);
 }

@@ -76,7 +76,7 @@ void tlb_drop(struct tlb *t, uint64_t from, uint64_t to)
 	}
 }
 
-int walker_init(struct walker *w, uint32_t levels, uint32_t cached, uint32_t page_bits, uint32_t seed)
+int page_walker_init(struct walker *w, uint32_t levels, uint32_t cached, uint32_t page_bits, uint32_t seed)
 {
 	assert(levels > 0 && levels <= WALK_MAX_LEVELS && page_bits >= TABLE_BITS && page_bits <= 30);
 	uint32_t fewer = (page_bits - TABLE_BITS) / INDEX_BITS;
@@ -84,14 +84,14 @@ int walker_init(struct walker *w, uint32_t levels, uint32_t cached, uint32_t pag
 	*w = (struct walker){ .levels = levels > fewer ? levels - fewer : 1, .cached = cached, .page_bits = page_bits, .seed = seed };
 	for (uint32_t level = 1; cached && level < w->levels; level++) {
 		if (tlb_init(&w->directory[level], cached, cached)) {
-			walker_fini(w);
+			page_walker_fini(w);
 			return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-void walker_fini(struct walker *w)
+void page_walker_fini(struct walker *w)
 {
 	for (uint32_t level = 1; level < WALK_MAX_LEVELS; level++)
 		tlb_fini(&w->directory[level]);
@@ -110,7 +110,7 @@ static uint64_t mix(uint64_t n, uint32_t bits, uint64_t seed)
 	return n;
 }
 
-uint64_t walker_frame(const struct walker *w, uint64_t page)
+uint64_t page_walker_frame(const struct walker *w, uint64_t page)
 {
 	uint32_t bits = ADDRESS_BITS - w->page_bits;
 	return w->seed ? mix(page, bits, w->seed) : page & ((1ull << bits) - 1);
@@ -126,7 +126,7 @@ static uint64_t entry_address(const struct walker *w, uint32_t level, uint64_t i
 	return TABLE_SPACE | table << TABLE_BITS | (index & ((1u << INDEX_BITS) - 1)) << ENTRY_BITS;
 }
 
-uint32_t walker_plan(struct walker *w, uint64_t page, uint64_t address[WALK_MAX_LEVELS])
+uint32_t page_walker_plan(struct walker *w, uint64_t page, uint64_t address[WALK_MAX_LEVELS])
 {
 	uint32_t from = 1, n = 0;
 
@@ -140,7 +140,7 @@ uint32_t walker_plan(struct walker *w, uint64_t page, uint64_t address[WALK_MAX_
 	return n;
 }
 
-void walker_flush(struct walker *w)
+void page_walker_flush(struct walker *w)
 {
 	for (uint32_t level = 1; w->cached && level < w->levels; level++)
 		tlb_drop(&w->directory[level], 0, TLB_EMPTY - 1);

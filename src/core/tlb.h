@@ -66,13 +66,13 @@ struct walker {
 };
 
 /* page_bits: 12 to 30; `levels`: of a 4 KiB page; a page of 2^21 (2^30) bytes has one (two) less. 0 or -ENOMEM. */
-int walker_init(struct walker *w, uint32_t levels, uint32_t cached, uint32_t page_bits, uint32_t seed);
-void walker_fini(struct walker *w);
+int page_walker_init(struct walker *w, uint32_t levels, uint32_t cached, uint32_t page_bits, uint32_t seed);
+void page_walker_fini(struct walker *w);
 /* The physical addresses of the table entries to be loaded, the last level's last; returns how many (at least 1). Caches the directories. */
-uint32_t walker_plan(struct walker *w, uint64_t page, uint64_t address[WALK_MAX_LEVELS]);
+uint32_t page_walker_plan(struct walker *w, uint64_t page, uint64_t address[WALK_MAX_LEVELS]);
 /* Forgets all directory entries, as an invalidation does. */
-void walker_flush(struct walker *w);
+void page_walker_flush(struct walker *w);
 /* The frame of a page: one-to-one over 57-bit addresses. seed 0: the page itself. */
-uint64_t walker_frame(const struct walker *w, uint64_t page);
+uint64_t page_walker_frame(const struct walker *w, uint64_t page);
 
 #endif

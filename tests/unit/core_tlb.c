@@ -94,27 +94,27 @@ static void walk_loads(void **state)
 	uint64_t a[WALK_MAX_LEVELS], page = 0x7f1234567;
 	struct walker w;
 
-	assert_int_equal(walker_init(&w, 4, 2, 12, 0), 0);
-	assert_int_equal(walker_plan(&w, page, a), 4);
+	assert_int_equal(page_walker_init(&w, 4, 2, 12, 0), 0);
+	assert_int_equal(page_walker_plan(&w, page, a), 4);
 	assert_int_equal(a[0], entry(3, page >> 27));
 	assert_int_equal(a[1], entry(2, page >> 18));
 	assert_int_equal(a[2], entry(1, page >> 9));
 	assert_int_equal(a[3], entry(0, page));
 	/* The same last table: one load. */
-	assert_int_equal(walker_plan(&w, page + 1, a), 1);
+	assert_int_equal(page_walker_plan(&w, page + 1, a), 1);
 	assert_int_equal(a[0], entry(0, page + 1));
 	assert_int_equal(a[0], entry(0, page) + 8);
 	/* The next one: its directory entry as well. */
-	assert_int_equal(walker_plan(&w, page + 512, a), 2);
+	assert_int_equal(page_walker_plan(&w, page + 512, a), 2);
 	assert_int_equal(a[0], entry(1, (page + 512) >> 9));
 	assert_int_equal(a[1], entry(0, page + 512));
 	/* Two entries are cached of each level: a third drops the first. */
-	assert_int_equal(walker_plan(&w, page + 1024, a), 2);
-	assert_int_equal(walker_plan(&w, page + 512, a), 1);
-	assert_int_equal(walker_plan(&w, page, a), 2);
-	walker_flush(&w);
-	assert_int_equal(walker_plan(&w, page, a), 4);
-	walker_fini(&w);
+	assert_int_equal(page_walker_plan(&w, page + 1024, a), 2);
+	assert_int_equal(page_walker_plan(&w, page + 512, a), 1);
+	assert_int_equal(page_walker_plan(&w, page, a), 2);
+	page_walker_flush(&w);
+	assert_int_equal(page_walker_plan(&w, page, a), 4);
+	page_walker_fini(&w);
 }
 
 static void walk_without_directories_or_of_large_pages(void **state)
@@ -122,19 +122,19 @@ static void walk_without_directories_or_of_large_pages(void **state)
 	uint64_t a[WALK_MAX_LEVELS];
 	struct walker w;
 
-	assert_int_equal(walker_init(&w, 3, 0, 12, 0), 0);
-	assert_int_equal(walker_plan(&w, 5, a), 3);
-	assert_int_equal(walker_plan(&w, 5, a), 3);
-	walker_fini(&w);
+	assert_int_equal(page_walker_init(&w, 3, 0, 12, 0), 0);
+	assert_int_equal(page_walker_plan(&w, 5, a), 3);
+	assert_int_equal(page_walker_plan(&w, 5, a), 3);
+	page_walker_fini(&w);
 
-	assert_int_equal(walker_init(&w, 4, 32, 21, 0), 0);
-	assert_int_equal(walker_plan(&w, 5, a), 3);
-	assert_int_equal(walker_plan(&w, 5, a), 1);
-	walker_fini(&w);
+	assert_int_equal(page_walker_init(&w, 4, 32, 21, 0), 0);
+	assert_int_equal(page_walker_plan(&w, 5, a), 3);
+	assert_int_equal(page_walker_plan(&w, 5, a), 1);
+	page_walker_fini(&w);
 
-	assert_int_equal(walker_init(&w, 1, 32, 12, 0), 0);
-	assert_int_equal(walker_plan(&w, 5, a), 1);
-	walker_fini(&w);
+	assert_int_equal(page_walker_init(&w, 1, 32, 12, 0), 0);
+	assert_int_equal(page_walker_plan(&w, 5, a), 1);
+	page_walker_fini(&w);
 }
 
 /* Entries of one table are together, tables are spread, and nothing coincides. */
@@ -143,9 +143,9 @@ static void tables_are_spread(void **state)
 	uint64_t a[WALK_MAX_LEVELS], b[WALK_MAX_LEVELS];
 	struct walker w;
 
-	assert_int_equal(walker_init(&w, 4, 0, 12, 7), 0);
-	assert_int_equal(walker_plan(&w, 0x1000, a), 4);
-	assert_int_equal(walker_plan(&w, 0x1001, b), 4);
+	assert_int_equal(page_walker_init(&w, 4, 0, 12, 7), 0);
+	assert_int_equal(page_walker_plan(&w, 0x1000, a), 4);
+	assert_int_equal(page_walker_plan(&w, 0x1001, b), 4);
 	assert_int_equal(b[3], a[3] + 8);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(a[i], b[i]);
@@ -154,7 +154,7 @@ static void tables_are_spread(void **state)
 		for (int k = 0; k < i; k++)
 			assert_int_not_equal(a[i] >> 12, a[k] >> 12);
 	}
-	walker_fini(&w);
+	page_walker_fini(&w);
 }
 
 static int by_value(const void *a, const void *b)
@@ -174,9 +174,9 @@ static void frames_are_one_to_one(void **state)
 		uint64_t colours[64] = { 0 };
 		struct walker w;
 
-		assert_int_equal(walker_init(&w, 4, 32, bits[i], 1), 0);
+		assert_int_equal(page_walker_init(&w, 4, 32, bits[i], 1), 0);
 		for (uint64_t page = 0; page < PAGES; page++) {
-			frames[page] = walker_frame(&w, page + 0x12345);
+			frames[page] = page_walker_frame(&w, page + 0x12345);
 			assert_true(frames[page] < 1ull << (57 - bits[i]));
 			colours[frames[page] % 64]++;
 		}
@@ -186,7 +186,7 @@ static void frames_are_one_to_one(void **state)
 		qsort(frames, PAGES, sizeof *frames, by_value);
 		for (int k = 1; k < PAGES; k++)
 			assert_true(frames[k] != frames[k - 1]);
-		walker_fini(&w);
+		page_walker_fini(&w);
 	}
 	free(frames);
 }
@@ -195,13 +195,13 @@ static void seed_chooses_frames(void **state)
 {
 	struct walker w;
 
-	assert_int_equal(walker_init(&w, 4, 32, 12, 0), 0);
-	assert_int_equal(walker_frame(&w, 0x7fff12345), 0x7fff12345);
+	assert_int_equal(page_walker_init(&w, 4, 32, 12, 0), 0);
+	assert_int_equal(page_walker_frame(&w, 0x7fff12345), 0x7fff12345);
 	w.seed = 1;
-	uint64_t one = walker_frame(&w, 0x7fff12345);
+	uint64_t one = page_walker_frame(&w, 0x7fff12345);
 	w.seed = 2;
-	assert_int_not_equal(walker_frame(&w, 0x7fff12345), one);
-	walker_fini(&w);
+	assert_int_not_equal(page_walker_frame(&w, 0x7fff12345), one);
+	page_walker_fini(&w);
 }
 
 int main(void)
