@@ -3,28 +3,24 @@
  * executed and how many cycles it cost. This is the golden reference that sampling methods are measured against,
  * and what `report` shows. The sum over all rows is the number of counted cycles, exactly.
  *
- * Executions that met no event are counted in an array over the static instructions, which is reserved address
- * space and so never moves; other signatures, and instructions beyond the array, in a hash table. Memory grows
- * with the code that was executed, not with the length of the run.
+ * Executions that met no event are counted in an array over the static instructions; other signatures, and
+ * instructions beyond the array, in a hash table. Memory grows with the code that was executed, not with the
+ * length of the run.
  *
  * A row may have cycles without an execution: a flusher that never commits, or one before the counted region.
  * Ref: TEA §2 (PICS), §4 (golden reference).
  */
 #include <errno.h>
 #include <glib.h>
-#include <sys/mman.h>
 
-#include "base/error.h"
 #include "method/tally.h"
 #include "method/walker.h"
 #include "profile/profile.h"
 
-enum { PLAIN = 1 << 26 };              /* instructions in the array: 1 GiB of addresses, used page by page */
-
 struct plain { uint64_t executions, units; };
 
 struct pics {
-	struct plain *plain;           /* [PLAIN]: executions without an event */
+	struct plain *plain;           /* [TALLY_INSNS]: executions without an event */
 	uint32_t nr;                   /* of them in use */
 	struct tally events;           /* by tally_key() */
 };
@@ -34,14 +30,10 @@ struct pics_lane { struct walker walker; };
 static int pics_open(void *state, const struct run *run)
 {
 	struct pics *p = state;
-	void *map = mmap(NULL, PLAIN * sizeof(*p->plain), PROT_READ | PROT_WRITE,
-	                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (map == MAP_FAILED)
-		return error_errno(errno, "address space for the cycle stacks");
-	p->plain = map;
 	tally_init(&p->events);
-	return 0;
+	p->plain = tally_array_new(sizeof(*p->plain));
+	return p->plain ? 0 : -ENOMEM;
 }
 
 static int pics_lane(void *state, void *lane, uint32_t thread)
@@ -52,7 +44,7 @@ static int pics_lane(void *state, void *lane, uint32_t thread)
 
 static inline void add(struct pics *p, uint32_t insn, uint16_t psv, uint64_t executions, uint64_t units)
 {
-	if (__builtin_expect(!psv && insn < PLAIN, 1)) {
+	if (__builtin_expect(!psv && insn < TALLY_INSNS, 1)) {
 		p->plain[insn].executions += executions;
 		p->plain[insn].units += units;
 		if (insn >= p->nr)
@@ -125,8 +117,7 @@ static void pics_close(void *state)
 {
 	struct pics *p = state;
 
-	if (p->plain)
-		munmap(p->plain, PLAIN * sizeof(*p->plain));
+	tally_array_free(p->plain, sizeof(*p->plain));
 	tally_fini(&p->events);
 }
 

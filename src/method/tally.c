@@ -1,9 +1,29 @@
 #include "method/tally.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/error.h"
 
 enum { FIRST_ROWS = 4096 };
+
+void *tally_array_new(size_t size)
+{
+	void *array = mmap(NULL, TALLY_INSNS * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (array != MAP_FAILED)
+		return array;
+	error_errno(errno, "address space for counts by instruction");
+	return NULL;
+}
+
+void tally_array_free(void *array, size_t size)
+{
+	if (array)
+		munmap(array, TALLY_INSNS * size);
+}
 
 void tally_init(struct tally *t)
 {

@@ -1,13 +1,21 @@
 /*
- * Counts by (static instruction, signature): a compact open-addressing table that grows seldom.
+ * Sums by static instruction.
  *
- * Keys are a caller's 64 bits, not 0. What comes out of it is sorted, so that the order of its slots never shows.
+ * An array over the instructions for what each has: reserved address space, used page by page, so that it never
+ * moves. And a table by (instruction, signature) or other keys for what few have: open addressing, grows seldom;
+ * keys are a caller's 64 bits, not 0. What comes out of it is sorted, so that the order of its rows never shows.
  */
 #ifndef CYCLEWISE_METHOD_TALLY_H
 #define CYCLEWISE_METHOD_TALLY_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+enum { TALLY_INSNS = 1 << 24 };        /* elements of an array: as many as isa/code.c tells apart */
+
+/* Zeroed, `size` bytes an element; NULL with the message set where there is no address space. */
+void *tally_array_new(size_t size);
+void tally_array_free(void *array, size_t size);
 
 struct tally_row {
 	uint64_t key;                  /* 0: free */

@@ -4,6 +4,7 @@
 
 /* What can pay: a committed instruction, or a squashed flusher. */
 struct party {
+	size_t record;
 	uint32_t insn;
 	uint16_t psv;
 	bool counted, commits, flushes, serialises;
@@ -30,7 +31,7 @@ static size_t parties(const struct timed *t, size_t n, struct party *p)
 			p[nr - 1].leave = timed_leave(&t[i]);
 			continue;
 		}
-		p[nr++] = (struct party){ t[i].insn, t[i].psv, t[i].flags & TIMED_COUNTED, timed_commits(&t[i]), flusher,
+		p[nr++] = (struct party){ i, t[i].insn, t[i].psv, t[i].flags & TIMED_COUNTED, timed_commits(&t[i]), flusher,
 		                          flusher && timed_dispatch_wait(&t[i]) == WAIT_SERIAL,
 		                          timed_dispatch(&t[i]), timed_leave(&t[i]) };
 	}
@@ -51,7 +52,7 @@ void reference_walk(const struct timed *t, size_t n, void (*visit)(const struct 
 			if (!p[head].commits)
 				continue;
 			uint32_t units = CYCLE_UNITS / together + (place++ < CYCLE_UNITS % together);
-			visit(&(struct charge){ cycle, STATE_COMPUTE, p[head].insn, p[head].psv, p[head].counted, units }, ctx);
+			visit(&(struct charge){ cycle, STATE_COMPUTE, p[head].insn, p[head].psv, p[head].counted, units, p[head].record }, ctx);
 		}
 		if (together || head == nr)
 			continue;
@@ -63,7 +64,7 @@ void reference_walk(const struct timed *t, size_t n, void (*visit)(const struct 
 			state = STATE_FLUSHED;
 			payer--;
 		}
-		visit(&(struct charge){ cycle, state, payer->insn, payer->psv, p[head].counted, CYCLE_UNITS }, ctx);
+		visit(&(struct charge){ cycle, state, payer->insn, payer->psv, p[head].counted, CYCLE_UNITS, p[head].record }, ctx);
 	}
 	free(p);
 }

@@ -15,6 +15,7 @@ struct charge {
 	uint16_t psv;
 	bool counted;
 	uint32_t units;
+	size_t head;           /* record of the oldest instruction that has not left before the cycle; where it commits, who does */
 };
 
 void reference_walk(const struct timed *t, size_t n, void (*visit)(const struct charge *c, void *ctx), void *ctx);

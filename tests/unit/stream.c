@@ -118,7 +118,7 @@ static void execute(struct toy *y, struct timed *t)
 		t->flags |= TIMED_LONG;
 		latency += 20;
 	}
-	t->ready = t->dispatch + 1;
+	t->ready = (uint32_t)(y->cycle - t->fetch) + 1; /* all its slots are in by then */
 	t->issue = t->ready + (uint32_t)pick(y, 3);
 	t->complete = t->issue + latency;
 }

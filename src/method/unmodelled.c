@@ -1,0 +1,112 @@
+/*
+ * How often each static instruction was executed, and so, how much of the run had no cost data: instructions that
+ * isa/ marks INSN_UNMODELLED ran with assumed costs, and are reported by form instead of silently believed.
+ *
+ * The total of executions (run key `executions`) is there to be compared: instructions counted by the source =
+ * steps received = timed records = executions.
+ */
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+
+#include "method/method.h"
+#include "method/tally.h"
+#include "profile/profile.h"
+
+struct unmodelled {
+	struct code *code;
+	uint64_t *executions;          /* [TALLY_INSNS] */
+	uint64_t total;
+	uint32_t nr;                   /* of them in use */
+};
+
+static int unmodelled_open(void *state, const struct run *run)
+{
+	struct unmodelled *s = state;
+
+	s->code = run->code;
+	s->executions = tally_array_new(sizeof(*s->executions));
+	return s->executions ? 0 : -ENOMEM;
+}
+
+static int unmodelled_lane(void *state, void *lane, uint32_t thread)
+{
+	return 0;
+}
+
+static void unmodelled_batch(void *state, void *lane, const struct timed *t, size_t n)
+{
+	struct unmodelled *s = state;
+	uint64_t total = 0;
+	uint32_t nr = s->nr;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned flags = t[i].flags & (TIMED_WRONG | TIMED_SQUASHED | TIMED_CONTINUED | TIMED_COUNTED);
+		uint32_t insn = t[i].insn;
+
+		total += flags == TIMED_COUNTED;
+		if (__builtin_expect(insn >= TALLY_INSNS, 0))
+			continue;
+		s->executions[insn] += flags == TIMED_COUNTED;
+		nr = insn < nr ? nr : insn + 1;
+	}
+	s->total += total;
+	s->nr = nr;
+}
+
+static void unmodelled_finish(void *state, void *lane)
+{
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* By form, in the order of their names. */
+static int unmodelled_save(const void *state, struct profile *out)
+{
+	const struct unmodelled *s = state;
+	GHashTable *forms = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	int err = profile_set_int(out, "executions", (int64_t)s->total);
+
+	for (uint32_t i = 0; i < s->nr && i < s->code->nr; i++) {
+		if (!s->executions[i] || !(code_insn(s->code, i)->flags & INSN_UNMODELLED))
+			continue;
+		const char *form = code_form(s->code, i);
+		uint64_t *sum = g_hash_table_lookup(forms, form);
+		if (!sum) {
+			sum = g_new0(uint64_t, 1);
+			g_hash_table_insert(forms, (gpointer)form, sum);
+		}
+		*sum += s->executions[i];
+	}
+	guint nr;
+	gpointer *names = g_hash_table_get_keys_as_array(forms, &nr);
+	qsort(names, nr, sizeof(*names), by_name);
+	for (guint i = 0; i < nr && !err; i++)
+		err = profile_unmodelled(out, names[i], *(const uint64_t *)g_hash_table_lookup(forms, names[i]));
+	g_free(names);
+	g_hash_table_destroy(forms);
+	return err;
+}
+
+static void unmodelled_close(void *state)
+{
+	struct unmodelled *s = state;
+
+	tally_array_free(s->executions, sizeof(*s->executions));
+}
+
+const struct method method_unmodelled = {
+	.name = "unmodelled",
+	.help = "executions of instructions that the core has no cost data for",
+	.state_size = sizeof(struct unmodelled),
+	.lane_size = 1,
+	.open = unmodelled_open,
+	.lane = unmodelled_lane,
+	.batch = unmodelled_batch,
+	.finish = unmodelled_finish,
+	.save = unmodelled_save,
+	.close = unmodelled_close,
+};
