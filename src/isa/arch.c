@@ -15,19 +15,20 @@ const struct arch *const arch_list[NR_ISAS] = {
 #undef X
 };
 
-static bool has(const uint8_t *list, unsigned n, unsigned reg)
+static unsigned find(const uint8_t *list, unsigned n, unsigned reg)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (list[i] == reg)
-			return true;
-	return false;
+	unsigned i = 0;
+
+	while (i < n && list[i] != reg)
+		i++;
+	return i;
 }
 
 void shape_address(struct shape *s, unsigned reg)
 {
 	struct insn *i = s->insn;
 
-	if (has(i->addr, i->nr_addr, reg))
+	if (find(i->addr, i->nr_addr, reg) < i->nr_addr)
 		return;
 	if (i->nr_addr == INSN_ADDRS) {
 		s->overflow = true;
@@ -39,31 +40,33 @@ void shape_address(struct shape *s, unsigned reg)
 void shape_data(struct shape *s, unsigned reg, int16_t late)
 {
 	struct insn *i = s->insn;
+	unsigned at = find(i->data, i->nr_data, reg);
+	uint8_t cycles = (uint8_t)CLAMP(late, 0, 255);
 
-	if (has(i->data, i->nr_data, reg))
-		return;
-	if (i->nr_data == INSN_DATAS) {
+	if (at == INSN_DATAS) {
 		s->overflow = true;
 		return;
 	}
-	i->data_late[i->nr_data] = (uint8_t)CLAMP(late, 0, 255);
-	i->data[i->nr_data++] = (uint8_t)reg;
+	i->data_late[at] = at < i->nr_data ? MIN(i->data_late[at], cycles) : cycles;
+	i->data[at] = (uint8_t)reg;
+	i->nr_data = (uint8_t)MAX(i->nr_data, at + 1);
+	s->reads[at] = (uint16_t)(s->reads[at] | 1u << MIN(s->nr_reads, 15));
+	s->nr_reads++;
 }
 
-static bool add_dst(struct shape *s, unsigned reg, int16_t latency, unsigned code)
+static void add_dst(struct shape *s, unsigned reg, int16_t latency, unsigned code)
 {
 	struct insn *i = s->insn;
 
-	if (has(i->dst, i->nr_dst, reg))
-		return false;
+	if (find(i->dst, i->nr_dst, reg) < i->nr_dst)
+		return;
 	if (i->nr_dst == INSN_DSTS) {
 		s->overflow = true;
-		return false;
+		return;
 	}
 	s->result[i->nr_dst] = latency;
 	i->dst_latency[i->nr_dst] = (uint8_t)code;
 	i->dst[i->nr_dst++] = (uint8_t)reg;
-	return true;
 }
 
 void shape_result(struct shape *s, unsigned reg, int16_t latency)
@@ -91,6 +94,8 @@ void shape_operand(struct shape *s, const struct operand *o)
 		s->high = s->high || r->high;
 		s->load_advance = MAX(s->load_advance, o->advance);
 	}
+	if (!r->nr && !(o->role & (OPERAND_DEF | OPERAND_MEMORY)))
+		s->nr_reads++;     /* a zero register */
 	for (unsigned k = 0; k < r->nr; k++) {
 		if (o->role & OPERAND_DEF) {
 			if (r->merges)

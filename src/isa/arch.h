@@ -34,6 +34,8 @@ struct shape {
 	const struct decoder *decoder; /* for names */
 	struct insn *insn;         /* to be filled: registers, flags, branch, target */
 	int16_t result[INSN_DSTS]; /* latency LLVM gives for insn->dst[i], load included; -1: not said */
+	uint16_t reads[INSN_DATAS];/* which of the registers read, in LLVM's order, insn->data[i] stands for: bit n, the n-th */
+	unsigned nr_reads;
 	int16_t load_advance;      /* the largest ReadAdvance of a data operand: LLVM's latency of the load part */
 	uint16_t bits;             /* of the widest register operand */
 	bool vector;               /* it has a vector register operand */

@@ -18,7 +18,7 @@
  *      uops = 2*p0 p5:1 > p01:4    compute uops; `>` starts the next dependent stage; `:n` latency; `/div*6` unit, busy
  *      latency = 26                operand to result of the compute uops
  *      results = 3 4               the same, one for each result in turn; the last stands for all that follow
- *      late = 0 0 4                cycles after issue at which each data operand is needed
+ *      late = 0 0 4                cycles after issue at which each source is needed, in LLVM's order
  *      loads = 1                   load uops      stores = 1     STA and STD uops, each
  *      std = f01                   where this form's STD uops go, other than [core] says
  *      slots = 10                  fused-domain uops           indexed_slots = 2   the same, with an index register

@@ -251,6 +251,17 @@ static void close_ports(const struct lowering *low, const struct insn *i, struct
 	}
 }
 
+/* The least of what the file says of the operands that one register stands for; 0 for those it does not mention. */
+static uint8_t said_late(const struct cost *cost, uint16_t reads)
+{
+	uint8_t late = reads >> cost->nr_late ? 0 : 255;
+
+	for (unsigned n = 0; n < cost->nr_late; n++)
+		if (reads >> n & 1)
+			late = MIN(late, cost->late[n]);
+	return late;
+}
+
 static void set_late(struct shape *s, const struct cost *cost)
 {
 	struct insn *i = s->insn;
@@ -258,7 +269,7 @@ static void set_late(struct shape *s, const struct cost *cost)
 
 	for (unsigned k = 0; k < i->nr_data; k++)
 		if (cost->set & COST_LATE)
-			i->data_late[k] = k < cost->nr_late ? cost->late[k] : 0;
+			i->data_late[k] = said_late(cost, s->reads[k]);
 		else
 			i->data_late[k] = (uint8_t)MAX(i->data_late[k] - load, 0);
 	if (cost->set & COST_READS_RESULTS && cost->reads_results)

@@ -10,56 +10,95 @@
 #include <ctype.h>
 #include <glib.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* The width that a form's name begins with: 64 in ADD64rm, 0 where there is none. */
+static unsigned form_bits(const char *form, const char **operands)
+{
+	char *end;
+
+	while (*form && !isdigit((unsigned char)*form))
+		form++;
+	unsigned bits = (unsigned)strtoul(form, &end, 10);
+	*operands = end;
+	return bits;
+}
 
 /* The size suffix of an AT&T mnemonic is redundant where a general register is an operand outside the address. */
 static bool redundant_suffix(const char *form, char last)
 {
-	static const struct {
-		const char *bits;
-		char suffix;
-	} widths[] = { { "64", 'q' }, { "32", 'l' }, { "16", 'w' }, { "8", 'b' } };
+	static const char *const keep[] = { "MOVZX", "MOVSX", "NOOP", "F", "V", "MMX" };
+	static const char *const drop[] = { "STOS", "LODS", "SCAS", "CALL64pcrel32", "RET64", "LEAVE64", "CALL", "JMP", "PUSH", "POP", "LEA" };
+	const char *operands;
+	unsigned bits = form_bits(form, &operands);
 
-	if (strncmp(form, "MOVZX", 5) == 0 || strncmp(form, "MOVSX", 5) == 0 || strncmp(form, "NOOP", 4) == 0 ||
-	    strstr(form, "to"))
+	for (unsigned i = 0; i < G_N_ELEMENTS(keep); i++)
+		if (g_str_has_prefix(form, keep[i]) || strstr(form, "to"))
+			return false;
+	for (unsigned i = 0; i < G_N_ELEMENTS(drop); i++)
+		if (g_str_has_prefix(form, drop[i]) && strchr("qlwb", last))
+			return true;
+	if (last != (bits == 64 ? 'q' : bits == 32 ? 'l' : bits == 16 ? 'w' : bits == 8 ? 'b' : '\0'))
 		return false;
-	if (strcmp(form, "CALL64pcrel32") == 0 || strcmp(form, "RET64") == 0 || strcmp(form, "LEAVE64") == 0)
-		return last == 'q';
-	for (unsigned i = 0; i < G_N_ELEMENTS(widths); i++) {
-		const char *at = strstr(form, widths[i].bits);
-		if (at && last == widths[i].suffix) {
-			const char *operands = at + strlen(widths[i].bits);
-			return strchr(operands, 'r') || *operands == 'i' || form[0] == 'P' || strncmp(form, "CALL", 4) == 0 || strncmp(form, "JMP", 3) == 0;
-		}
-	}
-	return false;
+	return strchr(operands, 'r') || *operands == 'i';
 }
 
-static void put_target(GString *out, const char *operands, const struct insn *i)
+/* The last operand of a direct branch is its target, which LLVM may print relative to elsewhere. */
+static void put_target(GString *text, const struct insn *i)
 {
-	char hex[32];
-	const char *at;
+	gchar *at = i->branch && i->target ? g_strrstr(text->str, "0x") : NULL;
 
-	snprintf(hex, sizeof hex, "0x%" PRIx64, i->target);
-	at = i->branch && i->target ? strstr(operands, hex) : NULL;
-	if (at && at[strlen(hex)] == '\0') {
-		g_string_append_len(out, operands, at - operands);
-		g_string_append(out, hex + 2);
-	} else {
-		g_string_append(out, operands);
-	}
+	if (!at)
+		return;
+	g_string_truncate(text, (gsize)(at - text->str));
+	g_string_append_printf(text, "%" PRIx64, i->target);
 }
 
-/* (%rax,%rbx) -> (%rax,%rbx,1) */
-static void put_x86_scale(GString *text)
+/* $-0x1 -> $0xffffffff, as wide as the operation. */
+static void put_unsigned(GString *text, const char *form)
+{
+	gchar *at = strstr(text->str, "$-0x"), *end;
+	const char *operands;
+	unsigned bits = form_bits(form, &operands);
+	uint64_t value;
+	char hex[32];
+
+	if (!at || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
+		return;
+	value = -(uint64_t)strtoull(at + 4, &end, 16);
+	g_snprintf(hex, sizeof hex, "$0x%" PRIx64, bits == 64 ? value : value & ((UINT64_C(1) << bits) - 1));
+	g_string_erase(text, at - text->str, end - at);
+	g_string_insert(text, at - text->str, hex);
+}
+
+/* (%rax,%rbx) -> (%rax,%rbx,1); and without a base, or with rbp or r13, there always is a displacement. */
+static void put_address(GString *text)
 {
 	gchar *open = strchr(text->str, '(');
 	gchar *close = open ? strchr(open, ')') : NULL;
 	gchar *comma = open ? strchr(open, ',') : NULL;
 
-	if (close && comma && comma < close && !memchr(comma + 1, ',', (size_t)(close - comma - 1)))
+	if (!close)
+		return;
+	if (comma && comma < close && !memchr(comma + 1, ',', (size_t)(close - comma - 1)))
 		g_string_insert(text, close - text->str, ",1");
+	open = strchr(text->str, '(');
+	if ((strncmp(open, "(,", 2) == 0 || strncmp(open, "(%rbp", 5) == 0 || strncmp(open, "(%r13", 5) == 0) && (open == text->str || !isxdigit((unsigned char)open[-1])))
+		g_string_insert(text, open - text->str, "0x0");
+}
+
+static void put_x86(GString *text, const char *form)
+{
+	put_unsigned(text, form);
+	put_address(text);
+	g_string_replace(text, " {", "{", 0);
+}
+
+static void put_aarch64(GString *text)
+{
+	g_string_replace(text, "{ ", "{", 0);
+	g_string_replace(text, " }", "}", 0);
 }
 
 static void squeeze(char *text, bool after_commas)
@@ -99,12 +138,17 @@ void text_as_objdump(enum isa isa, const char *form, const struct insn *insn, ch
 		length--;
 	g_string_append_len(out, mnemonic, (gssize)length);
 	if (*operands) {
+		GString *rest = g_string_new(operands);
+		put_target(rest, insn);
+		if (isa == ISA_X86_64)
+			put_x86(rest, form);
+		else if (isa == ISA_AARCH64)
+			put_aarch64(rest);
 		do
 			g_string_append_c(out, ' ');
 		while (length++ < 6);
-		put_target(out, operands, insn);
-		if (isa == ISA_X86_64)
-			put_x86_scale(out);
+		g_string_append(out, rest->str);
+		g_string_free(rest, TRUE);
 	}
 	g_strlcpy(buf, out->str, size);
 	g_string_free(out, TRUE);
