@@ -1,0 +1,435 @@
+/*
+ * Names, lines and inline chains of programs compiled for the test, in the shapes that executables come in.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <glib.h>
+
+#include "base/error.h"
+#include "symbol/symbol.h"
+#include "symbol_fixture.h"
+
+/* Compilers of other ISAs may be missing: at most this many tests are skipped. */
+enum { MOST_SKIPPED = 2 };
+
+struct found {
+	uint64_t address, size;
+	unsigned nr;
+};
+
+static void take(void *ctx, uint64_t address, uint64_t size)
+{
+	struct found *found = ctx;
+
+	found->address = address;
+	found->size = size;
+	found->nr++;
+}
+
+struct program {
+	struct symbols *symbols;
+	int file;
+};
+
+static struct program load(const char *name)
+{
+	struct program p;
+
+	assert_int_equal(symbols_new(&p.symbols), 0);
+	p.file = symbols_open(p.symbols, fixture_path(name));
+	assert_true(p.file >= 0);
+	return p;
+}
+
+static struct found find(struct program p, const char *name)
+{
+	struct found found = { 0 };
+	int nr = symbols_find(p.symbols, p.file, name, take, &found);
+
+	assert_int_equal(nr, found.nr);
+	return found;
+}
+
+static struct place place(struct program p, uint64_t address)
+{
+	struct place place;
+
+	assert_true(symbols_place(p.symbols, p.file, address, &place));
+	return place;
+}
+
+/* What `objdump` or `nm` piped through a filter prints, as one number. */
+static uint64_t ask(const char *command)
+{
+	char *redirected = g_strdup_printf("(%s) > %%1/answer", command), *text;
+	uint64_t number;
+
+	assert_true(fixture_run(redirected));
+	assert_true(g_file_get_contents(fixture_path("answer"), &text, NULL, NULL));
+	number = g_ascii_strtoull(text, NULL, 16);
+	assert_true(number);
+	g_free(redirected);
+	g_free(text);
+	return number;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	return text && g_str_has_suffix(text, end);
+}
+
+/* The inline chain of outer() in fixtures/chain.c, wherever the compiler put it. */
+static void check_chain(struct program p)
+{
+	struct found outer = find(p, "outer");
+	unsigned in_inner = 0, in_middle = 0, in_outer = 0;
+
+	assert_int_equal(outer.nr, 1);
+	assert_true(outer.size);
+	for (uint64_t address = outer.address; address < outer.address + outer.size; address++) {
+		struct place at = place(p, address);
+
+		assert_string_equal(at.symbol, "outer");
+		assert_string_equal(at.linkage, "outer");
+		assert_int_equal(at.start, outer.address);
+		assert_int_equal(at.size, outer.size);
+		assert_true(ends_with(at.file, "chain.c"));
+		if (!at.nr_inlined) {
+			in_outer += at.line == 20;
+			continue;
+		}
+		assert_string_equal(at.inlined[at.nr_inlined - 1].symbol, "middle");
+		assert_int_equal(at.inlined[at.nr_inlined - 1].line, 19);
+		assert_true(ends_with(at.inlined[at.nr_inlined - 1].file, "chain.c"));
+		in_middle += at.nr_inlined == 1 && at.line == 14;
+		if (at.nr_inlined == 1)
+			continue;
+		assert_int_equal(at.nr_inlined, 2);
+		assert_string_equal(at.inlined[0].symbol, "inner");
+		assert_int_equal(at.inlined[0].line, 13);
+		in_inner += at.line == 8;
+	}
+	assert_true(in_inner && in_middle && in_outer);
+}
+
+static void check_program(const char *name)
+{
+	struct program p = load(name);
+	struct place at;
+
+	check_chain(p);
+	at = place(p, find(p, "main").address);
+	assert_string_equal(at.symbol, "main");
+	assert_int_equal(at.line, 38);
+	symbols_free(p.symbols);
+}
+
+#define CHAIN " -O2 -g -Wl,--build-id -o %1/"
+
+static void position_independent(void **state)
+{
+	assert_true(fixture_run("gcc -fPIE -pie" CHAIN "pie %2/chain.c"));
+	check_program("pie");
+}
+
+static void fixed_position(void **state)
+{
+	assert_true(fixture_run("gcc -no-pie -fno-pie" CHAIN "fixed %2/chain.c"));
+	check_program("fixed");
+}
+
+static void older_dwarf(void **state)
+{
+	assert_true(fixture_run("gcc -gdwarf-4" CHAIN "dwarf4 %2/chain.c"));
+	check_program("dwarf4");
+}
+
+static void compressed(void **state)
+{
+	assert_true(fixture_run("gcc -gz" CHAIN "compressed %2/chain.c"));
+	check_program("compressed");
+}
+
+static void without_address_ranges(void **state)
+{
+	assert_true(fixture_run("gcc" CHAIN "ranges %2/chain.c && objcopy --remove-section .debug_aranges %1/ranges"));
+	check_program("ranges");
+}
+
+static void statically_linked(void **state)
+{
+	struct program p;
+	char slot[64] = "";
+
+	assert_true(fixture_run("gcc -static" CHAIN "static %2/chain.c"));
+	check_program("static");
+	p = load("static");
+	g_snprintf(slot, sizeof(slot), "%s", place(p, ask("objdump -h %1/static | awk '$2 == \".plt\" { print $4 }'")).symbol);
+	assert_true(ends_with(slot, "@plt"));
+	assert_false(g_str_has_prefix(slot, "*ABS*"));
+	symbols_free(p.symbols);
+}
+
+/* Stripped, with the debugging information elsewhere: first nothing is known of it, then it is found. */
+static void separate_by_build_id(void **state)
+{
+	struct program p;
+	char *command;
+
+	assert_true(fixture_run("gcc" CHAIN "whole %2/chain.c"));
+	p = load("whole");
+	assert_int_equal(strlen(symbols_build_id(p.symbols, p.file)), 40);
+	command = g_strdup_printf("mkdir -p %%1/debug/.build-id/%.2s && objcopy --only-keep-debug %%1/whole "
+	                          "%%1/debug/.build-id/%.2s/%s.debug && strip -o %%1/stripped %%1/whole",
+	                          symbols_build_id(p.symbols, p.file), symbols_build_id(p.symbols, p.file),
+	                          symbols_build_id(p.symbols, p.file) + 2);
+	symbols_free(p.symbols);
+	assert_true(fixture_run(command));
+	p = load("stripped");
+	assert_int_equal(find(p, "outer").nr, 0);
+	symbols_free(p.symbols);
+	command = (g_free(command), g_strdup_printf("/nowhere:%s", fixture_path("debug")));
+	g_setenv("CYCLEWISE_DEBUG_DIR", command, TRUE);
+	check_program("stripped");
+	g_unsetenv("CYCLEWISE_DEBUG_DIR");
+	g_free(command);
+}
+
+static void separate_by_link(void **state)
+{
+	assert_true(fixture_run("gcc -O2 -g -Wl,--build-id=none -o %1/linked %2/chain.c && mkdir -p %1/.debug && "
+	                        "objcopy --only-keep-debug %1/linked %1/.debug/linked.debug && strip %1/linked && "
+	                        "cd %1/.debug && objcopy --add-gnu-debuglink=linked.debug %1/linked"));
+	check_program("linked");
+	assert_true(fixture_run("echo >> %1/.debug/linked.debug"));  /* the CRC is wrong now */
+	struct program p = load("linked");
+	assert_int_equal(find(p, "outer").nr, 0);
+	symbols_free(p.symbols);
+}
+
+/* Of symbols at one address: a function before a label, global before weak before local. */
+static void choice_of_symbol(void **state)
+{
+	struct program p;
+	struct found sized, after;
+	struct place at;
+
+	assert_true(fixture_run("gcc" CHAIN "choice %2/chain.c"));
+	p = load("choice");
+	assert_string_equal(place(p, find(p, "twin").address).linkage, "twin_alias");
+	sized = find(p, "sized");
+	after = find(p, "after");
+	assert_int_equal(sized.size, 8);
+	assert_string_equal(place(p, sized.address + 7).symbol, "sized");
+	at = place(p, sized.address + 8);
+	assert_string_equal(at.symbol, "unsized");
+	assert_int_equal(at.size, 24);
+	assert_int_equal(find(p, "unsized").size, 24);
+	assert_string_equal(place(p, after.address - 1).symbol, "unsized");
+	assert_string_equal(place(p, after.address).symbol, "after");
+	symbols_free(p.symbols);
+}
+
+/* The stubs of the procedure linkage table, by the address objdump gives for them. */
+static void check_stub(const char *name, const char *objdump)
+{
+	struct program p = load(name);
+	char *command = g_strdup_printf("%s -d %%1/%s | sed -n 's/^\\([0-9a-f]*\\) <rand@plt>:$/\\1/p'", objdump, name);
+	struct place at = place(p, ask(command));
+
+	assert_string_equal(at.symbol, "rand@plt");
+	assert_string_equal(at.linkage, "rand@plt");
+	assert_int_equal(find(p, "rand@plt").address, at.start);
+	g_free(command);
+	symbols_free(p.symbols);
+}
+
+static void stubs(void **state)
+{
+	assert_true(fixture_run("gcc -fcf-protection=none" CHAIN "lazy %2/chain.c -Wl,-z,lazy"));
+	check_stub("lazy", "objdump");
+	assert_true(fixture_run("gcc -fcf-protection" CHAIN "branch %2/chain.c -Wl,-z,lazy -Wl,-z,ibtplt"));
+	check_stub("branch", "objdump");
+	assert_true(fixture_run("gcc" CHAIN "now %2/chain.c -Wl,-z,now"));
+	check_stub("now", "objdump");
+}
+
+static unsigned skipped;
+
+static void need(const char *compiler)
+{
+	char *found = g_find_program_in_path(compiler);
+
+	g_free(found);
+	if (found)
+		return;
+	fprintf(stderr, "%s is not installed\n", compiler);
+	assert_true(++skipped <= MOST_SKIPPED);
+	skip();
+}
+
+static void aarch64(void **state)
+{
+	need("aarch64-linux-gnu-gcc");
+	assert_true(fixture_run("aarch64-linux-gnu-gcc" CHAIN "aarch64 %2/chain.c"));
+	check_program("aarch64");
+	check_stub("aarch64", "aarch64-linux-gnu-objdump");
+	assert_true(fixture_run("aarch64-linux-gnu-gcc -mbranch-protection=standard -Wl,-z,force-bti" CHAIN "bti %2/chain.c 2>/dev/null"));
+	check_stub("bti", "aarch64-linux-gnu-objdump");
+}
+
+static void riscv64(void **state)
+{
+	need("riscv64-linux-gnu-gcc");
+	assert_true(fixture_run("riscv64-linux-gnu-gcc" CHAIN "riscv64 %2/chain.c"));
+	check_program("riscv64");
+	check_stub("riscv64", "riscv64-linux-gnu-objdump");
+}
+
+static void cplusplus(void **state)
+{
+	struct program p;
+	struct found grow;
+	struct place at;
+	unsigned inlined = 0;
+
+	assert_true(fixture_run("g++" CHAIN "templates %2/templates.cc"));
+	p = load("templates");
+	at = place(p, find(p, "int shapes::area<int>(int, int)").address);
+	assert_string_equal(at.linkage, "_ZN6shapes4areaIiEET_S1_S1_");
+	assert_int_equal(find(p, "double shapes::area<double>").nr, 1);
+	grow = find(p, "shapes::box::grow");
+	assert_int_equal(grow.nr, 1);
+	for (uint64_t address = grow.address; address < grow.address + grow.size; address++) {
+		at = place(p, address);
+		if (!at.nr_inlined)
+			continue;
+		assert_string_equal(at.inlined[0].symbol, "shapes::box::hit(long) const");
+		assert_int_equal(at.inlined[0].line, 22);
+		inlined += at.line == 17;
+	}
+	assert_true(inlined);
+	assert_string_equal(place(p, ask("objdump -d %1/templates | sed -n 's/^\\([0-9a-f]*\\) <_Znwm@plt>:$/\\1/p'")).symbol,
+	                    "operator new(unsigned long)@plt");
+	symbols_free(p.symbols);
+}
+
+struct probes {
+	unsigned nr;
+	uint64_t address[4];
+	char name[4][16], args[4][16];
+};
+
+static void take_probe(void *ctx, uint64_t address, const char *name, const char *args)
+{
+	struct probes *probes = ctx;
+
+	assert_true(probes->nr < 4);
+	probes->address[probes->nr] = address;
+	g_strlcpy(probes->name[probes->nr], name, 16);
+	g_strlcpy(probes->args[probes->nr++], args, 16);
+}
+
+static void check_probes(const char *name, uint64_t moved)
+{
+	struct program p = load(name);
+	struct found first = find(p, "first"), second = find(p, "second");
+	struct probes probes = { 0 };
+
+	assert_int_equal(symbols_probes(p.symbols, p.file, "cyclewise", take_probe, &probes), 2);
+	assert_string_equal(probes.name[0], "begin");
+	assert_string_equal(probes.args[0], "-4@$7");
+	assert_in_range(probes.address[0], first.address + moved, first.address + moved + first.size - 1);
+	assert_string_equal(probes.name[1], "end");
+	assert_string_equal(probes.args[1], "");
+	assert_in_range(probes.address[1], second.address + moved, second.address + moved + second.size - 1);
+	assert_int_equal(symbols_probes(p.symbols, p.file, "none", take_probe, &probes), 0);
+	symbols_free(p.symbols);
+}
+
+static void static_probes(void **state)
+{
+	assert_true(fixture_run("gcc -O1 -no-pie -o %1/probe %2/probe.c"));
+	check_probes("probe", 0);
+	assert_true(fixture_run("objcopy --change-section-address .stapsdt.base+0x1000 %1/probe %1/moved 2>/dev/null"));
+	check_probes("moved", 0x1000);
+}
+
+static void offsets_and_bytes(void **state)
+{
+	struct program p;
+	struct found outer;
+	uint64_t offset, address;
+	uint8_t bytes[16], whole[16];
+	char *text;
+	gsize size;
+
+	assert_true(fixture_run("gcc -no-pie" CHAIN "offsets %2/chain.c"));
+	p = load("offsets");
+	outer = find(p, "outer");
+	offset = outer.address - ask("objdump -h %1/offsets | awk '$2 == \".text\" { print $4 }'") +
+		ask("objdump -h %1/offsets | awk '$2 == \".text\" { print $6 }'");
+	assert_true(symbols_address(p.symbols, p.file, offset, &address));
+	assert_int_equal(address, outer.address);
+	assert_false(symbols_address(p.symbols, p.file, 1ull << 40, &address));
+	assert_int_equal(symbols_bytes(p.symbols, p.file, outer.address, bytes, sizeof(bytes)), sizeof(bytes));
+	assert_true(g_file_get_contents(fixture_path("offsets"), &text, &size, NULL));
+	memcpy(whole, text + offset, sizeof(whole));
+	assert_memory_equal(bytes, whole, sizeof(bytes));
+	assert_int_equal(symbols_bytes(p.symbols, p.file, 16, bytes, sizeof(bytes)), 0);
+	g_free(text);
+	symbols_free(p.symbols);
+}
+
+static void not_programs(void **state)
+{
+	struct symbols *s;
+	struct place at;
+	int file;
+
+	assert_int_equal(symbols_new(&s), 0);
+	assert_int_equal(symbols_open(s, fixture_path("none")), -ENOENT);
+	assert_int_equal(symbols_open(s, fixture_folder()), -EINVAL);
+	assert_int_equal(symbols_open(s, "/dev/null"), -EINVAL);
+	assert_true(g_file_set_contents(fixture_path("text"), "text", -1, NULL));
+	assert_int_equal(symbols_open(s, fixture_path("text")), -EINVAL);
+	assert_int_equal(symbols_open(s, fixture_path("text")), -EINVAL);
+	assert_string_equal(error_get()->what, fixture_path("text"));
+	assert_true(fixture_run("gcc" CHAIN "twice %2/chain.c"));
+	file = symbols_open(s, fixture_path("twice"));
+	assert_int_equal(symbols_open(s, fixture_path("twice")), file);
+	assert_false(symbols_place(s, file, UINT64_MAX, &at));
+	assert_null(at.symbol);
+	symbols_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(position_independent),
+		cmocka_unit_test(fixed_position),
+		cmocka_unit_test(older_dwarf),
+		cmocka_unit_test(compressed),
+		cmocka_unit_test(without_address_ranges),
+		cmocka_unit_test(statically_linked),
+		cmocka_unit_test(separate_by_build_id),
+		cmocka_unit_test(separate_by_link),
+		cmocka_unit_test(choice_of_symbol),
+		cmocka_unit_test(stubs),
+		cmocka_unit_test(aarch64),
+		cmocka_unit_test(riscv64),
+		cmocka_unit_test(cplusplus),
+		cmocka_unit_test(static_probes),
+		cmocka_unit_test(offsets_and_bytes),
+		cmocka_unit_test(not_programs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
