@@ -21,12 +21,10 @@ static uint32_t low(uint64_t bits, unsigned n)
 	return (uint32_t)(bits & ((1u << n) - 1));
 }
 
-/* The table's number takes part, so that two tables do not clash alike. */
+/* Address and history each spread over the index; each table takes other bits of the address, so that no two clash alike. */
 static uint8_t hash(uint64_t pc, uint32_t history, unsigned table)
 {
-	uint32_t key = (uint32_t)pc * 0x9e3779b1u ^ (history + table) * 0x85ebca6bu;
-
-	return (uint8_t)((key ^ key >> 15) * 0xc2b2ae35u >> 25);
+	return (uint8_t)(((uint32_t)pc * 0x9e3779b1u << table ^ history * 0x85ebca6bu) >> 25);
 }
 
 bool corrector_predict(const struct corrector *c, const struct corrector_history *h, uint64_t recent, uint64_t pc,

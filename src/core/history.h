@@ -5,9 +5,12 @@
  * A conditional branch adds its direction, an indirect jump or call HISTORY_TARGET bits of its target; others
  * add nothing, since they follow from these. Every branch shifts a bit of its address into the path.
  *
- * One fold serves a table for index and tags alike: it is FOLD bits wide, which is prime, so that few periods
- * of real loops cancel in it, and a multiplication spreads it (history_hash). Real predictors fold each length
- * three times to the widths of index and tags and XOR; that costs three times as much here and says the same.
+ * One fold serves a table for index and tags alike: it is HISTORY_FOLD bits wide, which is prime, so that few
+ * periods of real loops cancel in it, and a multiplication spreads it (history_hash). Real predictors fold each
+ * length three times, to the widths of index and tags, and XOR; that costs three times as much here and says the same.
+ *
+ * A bit leaves a fold when it is as old as the fold's length. The bits that leave next are laid out ahead, in
+ * a window a fold, so that a push is the same few vector instructions for all of them.
  */
 #ifndef CYCLEWISE_CORE_HISTORY_H
 #define CYCLEWISE_CORE_HISTORY_H
@@ -15,7 +18,9 @@
 #include <stdint.h>
 
 enum {
-	HISTORY_BITS = 1024,           /* kept; the longest length is less */
+	HISTORY_BITS = 1024,           /* kept; the longest length is less by a window */
+	HISTORY_WINDOW = 16,           /* bits that a window is filled with */
+	HISTORY_LONGEST = HISTORY_BITS - HISTORY_WINDOW,
 	HISTORY_FOLDS = 24,            /* a multiple of 4 */
 	HISTORY_FOLD = 31,             /* bits of a fold */
 	HISTORY_PATH = 16,             /* bits of the path */
@@ -24,50 +29,42 @@ enum {
 
 /* Which lengths are folded. Unused ones have length 0. */
 struct history_shape {
+	uint32_t out[HISTORY_FOLDS];   /* the bit of the fold that a bit which leaves is in; 0 where the mask drops it */
+	uint32_t mask[HISTORY_FOLDS];  /* of the fold's bits: below the length where that is less than a window */
+	uint32_t path[HISTORY_FOLDS];  /* of the path's bits for this length */
 	uint16_t length[HISTORY_FOLDS];
-	uint32_t out[HISTORY_FOLDS];   /* the bit of the fold that a bit which grew too old is in */
-	uint32_t path[HISTORY_FOLDS];  /* mask of the path for this length */
 	unsigned nr;
 };
 
 struct history {
-	uint64_t bits[HISTORY_BITS / 64]; /* a ring; the youngest is at `head`, older ones above it */
-	uint64_t recent;               /* the 64 youngest, the youngest lowest */
-	uint32_t head;
-	uint32_t path;
 	uint32_t fold[HISTORY_FOLDS];  /* bit n: parity of the history bits of age n, n + 31, n + 62, ... below length */
+	uint32_t window[HISTORY_FOLDS];/* bit n: leaves with the n-th push from now */
+	uint64_t bits[HISTORY_BITS / 64]; /* a ring: the n-th bit pushed is bit n % 64 of word n / 64 % words */
+	uint64_t recent;               /* the 64 youngest, the youngest lowest */
+	uint32_t pushed;               /* bits so far; wraps */
+	uint32_t path;
 };
 
-/* Adds a length from 1 to HISTORY_BITS - 1; returns the number of its fold. */
-static inline unsigned history_add_length(struct history_shape *s, unsigned length)
+/* Adds a length from 1 to HISTORY_LONGEST, at most HISTORY_FOLDS of them; returns the number of its fold. */
+unsigned history_add_length(struct history_shape *s, unsigned length);
+/* Lays out the bits that the next HISTORY_WINDOW pushes take out of the folds. */
+void history_fill_windows(struct history *h, const struct history_shape *s);
+
+static inline void history_push(struct history *restrict h, const struct history_shape *restrict s, unsigned bit)
 {
-	unsigned path = length < HISTORY_PATH ? length : HISTORY_PATH;
+	uint32_t at = h->pushed % HISTORY_BITS;
 
-	s->length[s->nr] = (uint16_t)length;
-	s->out[s->nr] = 1u << length % HISTORY_FOLD;
-	s->path[s->nr] = (1u << path) - 1;
-	return s->nr++;
-}
-
-static inline void history_push(struct history *h, const struct history_shape *s, unsigned bit)
-{
-	uint32_t in = bit, old[HISTORY_FOLDS];
-
-	for (unsigned i = 0; i < s->nr; i++) {
-		uint32_t at = (h->head + s->length[i] - 1) % HISTORY_BITS;
-
-		old[i] = (uint32_t)(h->bits[at / 64] >> at % 64) & 1;
-	}
-	for (unsigned i = s->nr; i < HISTORY_FOLDS; i++)
-		old[i] = 0;
+	if (at % HISTORY_WINDOW == 0)
+		history_fill_windows(h, s);
 	for (unsigned i = 0; i < HISTORY_FOLDS; i++) {
-		uint32_t f = (h->fold[i] << 1 ^ in) ^ (-old[i] & s->out[i]);
+		uint32_t f = (h->fold[i] << 1 ^ bit) ^ (-(h->window[i] & 1) & s->out[i]);
 
-		h->fold[i] = (f ^ f >> HISTORY_FOLD) & ((1u << HISTORY_FOLD) - 1);
+		h->fold[i] = (f ^ f >> HISTORY_FOLD) & s->mask[i];
+		h->window[i] >>= 1;
 	}
-	h->head = (h->head - 1) % HISTORY_BITS;
-	h->bits[h->head / 64] = (h->bits[h->head / 64] & ~(1ull << h->head % 64)) | (uint64_t)bit << h->head % 64;
+	h->bits[at / 64] = (h->bits[at / 64] & ~(1ull << at % 64)) | (uint64_t)bit << at % 64;
 	h->recent = h->recent << 1 | bit;
+	h->pushed++;
 }
 
 static inline void history_push_target(struct history *h, const struct history_shape *s, uint64_t target)
@@ -78,7 +75,7 @@ static inline void history_push_target(struct history *h, const struct history_s
 		history_push(h, s, (unsigned)(hash >> i & 1));
 }
 
-/* Index and tag for the table of fold `i`: the highest bits are the best. */
+/* Index and tag for the table of fold `i`: bits 32 to 63 are well mixed. */
 static inline uint64_t history_hash(const struct history *h, const struct history_shape *s, unsigned i, uint64_t pc)
 {
 	uint32_t key = h->fold[i] ^ (h->path & s->path[i]) << (HISTORY_FOLD - HISTORY_PATH);

@@ -12,7 +12,7 @@ int indirect_init(struct indirect *t, uint32_t entries, unsigned tables, unsigne
 	if (!entries)
 		return 0;
 	assert(entries / tables && !(entries / tables & (entries / tables - 1)));
-	t->bits = (unsigned)__builtin_ctz(entries / tables);
+	t->size = entries / tables;
 	for (unsigned i = 0; i < tables; i++) {
 		unsigned length = longest >> (tables - 1 - i);
 
@@ -36,8 +36,8 @@ void indirect_predict(const struct indirect *t, const struct history *h, const s
 		uint64_t hash = history_hash(h, s, t->fold[i], pc);
 		const struct indirect_entry *e;
 
-		l->index[i] = (i << t->bits) + (uint32_t)(hash >> 32 >> (32 - t->bits));
-		l->tag[i] = (uint16_t)(hash << t->bits >> (64 - INDIRECT_TAG_BITS));
+		l->index[i] = i * t->size + ((uint32_t)(hash >> 48) & (t->size - 1));
+		l->tag[i] = (uint16_t)(hash >> 32) & ((1u << INDIRECT_TAG_BITS) - 1);
 		e = &t->entry[l->index[i]];
 		if (e->tag != l->tag[i] || !e->target)
 			continue;

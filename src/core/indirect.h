@@ -25,7 +25,7 @@ struct indirect_entry {
 struct indirect {
 	struct indirect_entry *entry;  /* [tables][entries of one] */
 	unsigned nr_tables;
-	unsigned bits;                 /* log2 of the entries of one table */
+	uint32_t size;                 /* entries of one table */
 	unsigned fold[INDIRECT_TABLES];
 };
 

@@ -19,10 +19,10 @@ static int parse_table(const char *what, const char *text, uint64_t *entries, ui
 	int ret = 0;
 
 	if (g_strv_length(part) != 3 || !g_ascii_string_to_unsigned(part[0], 10, 16, 65536, entries, NULL) ||
-	    !power_of_two(*entries) || !g_ascii_string_to_unsigned(part[1], 10, 1, HISTORY_BITS - 1, history, NULL) ||
+	    !power_of_two(*entries) || !g_ascii_string_to_unsigned(part[1], 10, 1, HISTORY_LONGEST, history, NULL) ||
 	    !g_ascii_string_to_unsigned(part[2], 10, 4, 16, tag, NULL)) {
 		ret = error_set(EINVAL, what, "branch.tage: '%s' is not a table", text);
-		error_remedy("a table is ENTRIES/HISTORY/TAGBITS: a power of two from 16 to 65536, 1 to %d, 4 to 16", HISTORY_BITS - 1);
+		error_remedy("a table is ENTRIES/HISTORY/TAGBITS: a power of two from 16 to 65536, 1 to %d, 4 to 16", HISTORY_LONGEST);
 	}
 	g_strfreev(part);
 	return ret;
@@ -50,8 +50,8 @@ static int parse_tables(struct tage *t, const char *what, const char *tables, st
 			break;
 		longest = history;
 		t->first[i] = t->nr_entries;
-		t->bits[i] = (uint8_t)__builtin_ctzll(entries);
-		t->tag_bits[i] = (uint8_t)tag;
+		t->mask[i] = (uint32_t)entries - 1;
+		t->tag_mask[i] = (uint16_t)((1u << tag) - 1);
 		t->fold[i] = history_add_length(shape, (unsigned)history);
 		t->nr_entries += (uint32_t)entries;
 		t->nr_tables++;
@@ -97,12 +97,11 @@ bool tage_predict(const struct tage *t, const struct history *h, const struct hi
 	for (unsigned i = 0; i < t->nr_tables; i++) {
 		uint64_t hash = history_hash(h, s, t->fold[i], pc);
 
-		l->index[i] = t->first[i] + (uint32_t)(hash >> (64 - t->bits[i]));
-		l->tag[i] = (uint16_t)(hash << t->bits[i] >> (64 - t->tag_bits[i]));
-	}
-	/* A tag of 0 matches entries never written, too: they are weak and not useful, and predict as one just allocated. */
-	for (unsigned i = 0; i < t->nr_tables; i++)
+		l->index[i] = t->first[i] + ((uint32_t)(hash >> 48) & t->mask[i]);
+		l->tag[i] = (uint16_t)(hash >> 32) & t->tag_mask[i];
+		/* A tag of 0 matches entries never written, too: they predict as one just allocated. */
 		matches |= (uint32_t)(t->entry[l->index[i]].tag == l->tag[i]) << i;
+	}
 
 	l->provider = l->alternate = -1;
 	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);

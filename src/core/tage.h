@@ -42,8 +42,8 @@ struct tage {
 	unsigned nr_tables;
 	unsigned fold[TAGE_TABLES];    /* in the shape of the history */
 	uint32_t first[TAGE_TABLES];   /* of its entries */
-	uint8_t bits[TAGE_TABLES];     /* log2 of its entries */
-	uint8_t tag_bits[TAGE_TABLES];
+	uint32_t mask[TAGE_TABLES];    /* its entries - 1 */
+	uint16_t tag_mask[TAGE_TABLES];
 	int8_t use_alternate[TAGE_ALTERNATES];
 	uint32_t tick;
 	uint32_t random;               /* state of the generator that spreads allocations */

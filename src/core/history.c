@@ -1,0 +1,28 @@
+#include "core/history.h"
+
+#include <assert.h>
+
+unsigned history_add_length(struct history_shape *s, unsigned length)
+{
+	unsigned path = length < HISTORY_PATH ? length : HISTORY_PATH;
+	unsigned kept = length < HISTORY_WINDOW ? length : HISTORY_FOLD;
+
+	assert(length && length <= HISTORY_LONGEST && s->nr < HISTORY_FOLDS);
+	s->length[s->nr] = (uint16_t)length;
+	s->out[s->nr] = length < HISTORY_WINDOW ? 0 : 1u << length % HISTORY_FOLD;
+	s->mask[s->nr] = (1u << kept) - 1;
+	s->path[s->nr] = (1u << path) - 1;
+	return s->nr++;
+}
+
+void history_fill_windows(struct history *h, const struct history_shape *s)
+{
+	enum { WORDS = HISTORY_BITS / 64 };
+
+	for (unsigned i = 0; i < s->nr; i++) {
+		uint32_t oldest = (h->pushed - s->length[i]) % HISTORY_BITS, shift = oldest % 64;
+		uint64_t low = h->bits[oldest / 64], high = h->bits[(oldest / 64 + 1) % WORDS];
+
+		h->window[i] = (uint32_t)(low >> shift | (shift ? high << (64 - shift) : 0));
+	}
+}
