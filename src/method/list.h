@@ -1,3 +1,3 @@
 /* The accounting methods: X(name) is `const struct method method_NAME` of the file NAME.c. In the order they save. */
 #define METHODS(X) \
-	X(pics) X(states) X(tea) X(slots) X(unmodelled)
+	X(pics) X(states) X(tea) X(slots) X(fmt) X(unmodelled)

@@ -4,12 +4,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+enum { QUEUE = 32 };
+
 struct toy {
 	const struct stream_config *config;
 	GArray *out;                   /* struct timed */
 	uint64_t random;
 	uint64_t fetch;                /* of the next */
 	uint64_t avail;                /* of the one before */
+	uint64_t queued[QUEUE];        /* dispatch of the last ones: their places in the queue between */
+	size_t fetched;
 	uint64_t cycle;                /* dispatched in last ... */
 	unsigned used;                 /* ... and slots of it taken */
 	uint64_t commit;               /* the same for commit */
@@ -54,7 +58,7 @@ static struct timed begin(struct toy *y, uint32_t insn, unsigned flags, unsigned
 	struct timed t = { .insn = insn, .slots = (uint8_t)slots, .uops = (uint8_t)slots,
 	                   .flags = (uint16_t)(flags | (y->counted ? TIMED_COUNTED : 0)) };
 
-	t.fetch = y->fetch;
+	t.fetch = later(y->fetch, y->queued[y->fetched % QUEUE]);
 	if (chance(y, y->config->misses)) {
 		t.psv |= PSV_DR_L1;
 		t.icache_stall = (uint16_t)(1 + pick(y, 60));
@@ -128,6 +132,7 @@ static void push(struct toy *y, struct timed *t)
 	y->avail = t->fetch + t->avail;
 	y->fetch = t->fetch + t->icache_stall + t->itlb_stall + (pick(y, 3) == 0);
 	t->drain = t->leave;
+	y->queued[y->fetched++ % QUEUE] = t->fetch + (t->dispatch != TIMED_NEVER ? t->dispatch : 0);
 	g_array_append_val(y->out, *t);
 }
 
@@ -167,6 +172,8 @@ static void doomed(struct toy *y, unsigned flags, uint64_t end, bool nest)
 		struct timed t = begin(y, any_insn(y), flags, any_slots(y));
 		uint64_t resolved = 0;
 
+		if (t.fetch >= end)
+			return;
 		t.leave = (uint32_t)(end - t.fetch);
 		if (t.fetch + t.avail > end)
 			t.avail = t.dispatch = TIMED_NEVER;

@@ -1,0 +1,424 @@
+/*
+ * CPI stack by the front-end miss event table (FMT) of Eyerman et al.: of each cycle that the core lost, which miss
+ * event is to blame, as counters in hardware could tell.
+ *
+ * The table has a row for each branch in flight. A row's instruction-side counters count the cycles in which fetch
+ * delivered nothing because of a miss between the branch before and this one; they are added up when the branch
+ * commits, so that what was fetched on a wrong path is not. Its penalty counter counts the cycles from its dispatch
+ * on; it is added if the branch turns out mispredicted, and so is every cycle from then until the first
+ * right-path instruction enters the ROB. Since a timed record already says whether its branch commits, the rows here
+ * are three sums since the last committed branch, and the penalty is the number of such cycles from one dispatch to
+ * another; tests compare with the table itself.
+ *
+ * While the ROB is full a cycle belongs to what blocks its head, if that is a miss or a long-latency instruction, and
+ * to no front-end counter (§3.3.2, §4.2, §4.3). "L2" is the last level before memory. What is left is the base.
+ *
+ * The paper leaves open, and here it is so:
+ *  - No cycle is counted twice. After a misprediction, cycles in which the first right-path instruction itself
+ *    missed belong to that miss; otherwise the branch penalty comes before later instructions' misses.
+ *  - A head that missed in several ways counts as L2 miss before TLB miss before L1 miss before long latency.
+ *  - The ROB is full in a cycle in which nothing dispatches, if what it held before has not room for the next
+ *    to dispatch (or for as much of it as can in one cycle). Entries are held from dispatch to commit or squash.
+ *  - Misses after the last branch of the run, and those of squashed attempts, are in the base.
+ *  - In counted windows a cycle that is shared with uncounted instructions is in the base.
+ * On a core whose schedulers or store queue fill before the ROB does, back-end misses are in the base too: so it
+ * is with the paper's counters.
+ * Ref: Eyerman et al., "A performance counter architecture for computing accurate CPI components", ASPLOS 2006, §4.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "method/walker.h"
+#include "profile/profile.h"
+
+enum component { BASE, L1I, L2I, ITLB, L1D, L2D, DTLB, BRANCH, LONG_LATENCY, NR_COMPONENTS };
+static const char *const names[NR_COMPONENTS] = {
+	"base", "l1i", "l2i", "itlb", "l1d", "l2d", "dtlb", "branch", "long_latency",
+};
+
+/* Who is, or will be, at the ROB's head: what commits, and flushers that are squashed there. */
+struct flight {
+	uint64_t leave;
+	uint32_t slots;                /* held until then by what commits */
+	uint8_t blames;                /* enum component of a full ROB behind it */
+	bool counted;
+};
+
+/* Slots of what is to be squashed in one cycle. */
+struct doomed { uint64_t leave; uint32_t slots; };
+
+struct span { uint64_t from, to; };    /* cycles, `to` excluded */
+
+enum { NESTED = 8 };
+
+/* Invariant: cycles before `now` are accounted for; all that dispatched before is in the ROB or has left. */
+struct fmt_lane {
+	struct walker walker;
+	struct fmt_lane *next;
+	uint64_t units;                /* counted, in all intervals the walker gave out */
+	uint64_t cycles[NR_COMPONENTS];/* BASE unused */
+	uint64_t local[ITLB + 1];      /* [L1I .. ITLB]: the row of the next branch */
+	uint64_t now;
+	uint64_t on;                   /* cycles before `now` that front-end counters may count */
+	bool last_on;                  /* the cycle now - 1 is one of them */
+	bool penalty;                  /* a mispredicted branch dispatched, nothing of the right path since */
+	uint64_t penalty_cycle, penalty_on; /* ... its dispatch, and `on` then */
+	uint32_t occupied;             /* slots in the ROB */
+	uint32_t nr_doomed;
+	struct doomed doomed[NESTED];  /* innermost last, which leaves first */
+	uint64_t squashed;             /* last squash by a squashed flusher */
+	uint64_t fetch;                /* of the record last dispatched */
+	uint64_t stalled;              /* first cycle of which no stall is counted yet */
+	struct flight *flights;        /* [flight_room], ring: dispatched and not left, in order */
+	uint64_t first_flight, last_flight, flight_room;
+	struct span *offs;             /* [off_room], ring: front-end counters off; ascending, disjoint; since `fetch` */
+	uint64_t first_off, last_off, off_room;
+	GArray *held;                  /* struct timed: dispatch in cycles that the walker has not given out yet */
+};
+
+struct fmt {
+	uint32_t width, entries;
+	struct fmt_lane *lanes;
+};
+
+static int fmt_open(void *state, const struct run *run)
+{
+	struct fmt *s = state;
+
+	s->width = (uint32_t)run->desc->rename_width;
+	s->entries = (uint32_t)run->desc->rob_entries;
+	return 0;
+}
+
+static int fmt_lane(void *state, void *lane, uint32_t thread)
+{
+	struct fmt *s = state;
+	struct fmt_lane *l = lane;
+
+	walker_init(&l->walker);
+	l->flight_room = l->off_room = 256;
+	l->flights = g_new(struct flight, l->flight_room);
+	l->offs = g_new(struct span, l->off_room);
+	l->held = g_array_new(FALSE, FALSE, sizeof(struct timed));
+	l->next = s->lanes;
+	s->lanes = l;
+	return 0;
+}
+
+/* --- queues: power-of-two rings of free-running indices ------------------------------------------------ */
+
+/* Doubles a full ring of `room` elements whose oldest is `first`. */
+static void *ring_grow(void *ring, size_t size, uint64_t room, uint64_t first)
+{
+	char *old = ring, *to = g_malloc(2 * room * size);
+
+	for (uint64_t i = first; i < first + room; i++)
+		memcpy(to + i % (2 * room) * size, old + i % room * size, size);
+	g_free(ring);
+	return to;
+}
+
+static inline struct flight *flight(const struct fmt_lane *l, uint64_t i)
+{
+	return &l->flights[i & (l->flight_room - 1)];
+}
+
+static inline void push_flight(struct fmt_lane *l, struct flight f)
+{
+	if (__builtin_expect(l->last_flight - l->first_flight == l->flight_room, 0)) {
+		l->flights = ring_grow(l->flights, sizeof(f), l->flight_room, l->first_flight);
+		l->flight_room *= 2;
+	}
+	*flight(l, l->last_flight++) = f;
+}
+
+static inline struct span *off(const struct fmt_lane *l, uint64_t i)
+{
+	return &l->offs[i & (l->off_room - 1)];
+}
+
+/* Forgets spans that no fetch from now on can fall into. */
+static void forget_off(struct fmt_lane *l)
+{
+	while (l->first_off < l->last_off && off(l, l->first_off)->to <= l->fetch)
+		l->first_off++;
+}
+
+static void turn_off(struct fmt_lane *l, uint64_t from, uint64_t to)
+{
+	if (l->first_off < l->last_off && off(l, l->last_off - 1)->to == from) {
+		off(l, l->last_off - 1)->to = to;
+		return;
+	}
+	if (l->last_off - l->first_off == l->off_room) {
+		forget_off(l);
+		if (l->last_off - l->first_off == l->off_room) {
+			l->offs = ring_grow(l->offs, sizeof(*l->offs), l->off_room, l->first_off);
+			l->off_room *= 2;
+		}
+	}
+	*off(l, l->last_off++) = (struct span){ from, to };
+}
+
+/* Of the cycles [from, to), those in which the front-end counters are on. */
+static uint64_t cycles_on(struct fmt_lane *l, uint64_t from, uint64_t to)
+{
+	uint64_t on = to - from;
+
+	forget_off(l);
+	for (uint64_t i = l->first_off; i < l->last_off && off(l, i)->from < to; i++)
+		if (off(l, i)->to > from)
+			on -= MIN(off(l, i)->to, to) - MAX(off(l, i)->from, from);
+	return on;
+}
+
+/* --- time ------------------------------------------------------------------------------------------- */
+
+/* Those that left before `now`. */
+static inline void leave(struct fmt_lane *l)
+{
+	while (l->first_flight < l->last_flight && flight(l, l->first_flight)->leave < l->now)
+		l->occupied -= flight(l, l->first_flight++)->slots;
+	while (l->nr_doomed && l->doomed[l->nr_doomed - 1].leave < l->now)
+		l->occupied -= l->doomed[--l->nr_doomed].slots;
+}
+
+/* Whether all that commit in the cycle `now` are counted. */
+static bool all_counted(const struct fmt_lane *l)
+{
+	for (uint64_t i = l->first_flight; i < l->last_flight && flight(l, i)->leave <= l->now; i++)
+		if (flight(l, i)->leave == l->now && !flight(l, i)->counted)
+			return false;
+	return true;
+}
+
+/* Goes on to the cycle `to`. Full is a ROB with more than `room` slots taken; `counted`: what cycles are while it is empty. */
+static void go_on(struct fmt_lane *l, uint64_t to, uint32_t room, bool counted)
+{
+	while (l->now < to) {
+		uint64_t next = to;
+
+		leave(l);
+		const struct flight *head = l->first_flight < l->last_flight ? flight(l, l->first_flight) : NULL;
+		bool counts = counted, full = l->occupied > room, blocked = false;
+		if (head && head->leave == l->now) {
+			next = l->now + 1;
+			counts = all_counted(l);
+		} else if (head) {
+			next = MIN(next, head->leave);
+			counts = head->counted;
+			blocked = true;
+		}
+		if (l->nr_doomed)
+			next = MIN(next, l->doomed[l->nr_doomed - 1].leave + 1);
+		if (counts && full && blocked)
+			l->cycles[head->blames] += next - l->now;
+		l->last_on = counts && !full;
+		if (l->last_on)
+			l->on += next - l->now;
+		else
+			turn_off(l, l->now, next);
+		l->now = next;
+	}
+}
+
+/* --- records ----------------------------------------------------------------------------------------- */
+
+static inline uint8_t blames(const struct timed *t)
+{
+	return t->psv & PSV_ST_LLC ? L2D : t->psv & PSV_ST_TLB ? DTLB : t->psv & PSV_ST_L1 ? L1D :
+	       t->flags & TIMED_LONG ? LONG_LATENCY : BASE;
+}
+
+/* Into the row of the next branch go the cycles in which its fetch delivered nothing; how many there were. */
+static uint64_t count_stalls(struct fmt_lane *l, const struct timed *t)
+{
+	uint64_t from = MAX(t->fetch, l->penalty ? MAX(l->stalled, l->penalty_cycle) : l->stalled);
+	uint64_t to = MAX(MIN(t->fetch + t->itlb_stall + t->icache_stall, timed_dispatch(t)), from);
+	uint64_t miss = CLAMP(t->fetch + t->itlb_stall, from, to);
+	uint64_t tlb = cycles_on(l, from, miss), cache = cycles_on(l, miss, to);
+
+	l->stalled = to;
+	l->local[ITLB] += tlb;
+	l->local[timed_code_level(t) == ILEVEL_MEMORY ? L2I : L1I] += cache;
+	return tlb + cache;
+}
+
+static uint64_t on_at_dispatch(const struct fmt_lane *l)
+{
+	return l->on - l->last_on;
+}
+
+/* The first of the right path after a misprediction is in the ROB; `own` cycles belong to its own misses. */
+static void end_penalty(struct fmt_lane *l, uint64_t own)
+{
+	uint64_t dispatch = l->now - 1;
+
+	l->cycles[BRANCH] += on_at_dispatch(l) - l->penalty_on - own;
+	l->penalty = false;
+	l->first_off = l->last_off;            /* no later fetch is before the branch's dispatch */
+	turn_off(l, l->penalty_cycle, dispatch + !l->last_on);
+}
+
+static void enter_doomed(struct fmt_lane *l, const struct timed *t)
+{
+	uint64_t end = timed_leave(t);
+	struct doomed *top = l->nr_doomed ? &l->doomed[l->nr_doomed - 1] : NULL;
+
+	l->occupied += t->slots;
+	if (top && (top->leave == end || l->nr_doomed == NESTED))
+		top->slots += t->slots;
+	else
+		l->doomed[l->nr_doomed++] = (struct doomed){ end, t->slots };
+}
+
+/* A flusher squashed with an older one is not at the head. */
+static bool is_head(struct fmt_lane *l, const struct timed *t)
+{
+	if (!(t->flags & TIMED_SQUASHED))
+		return true;
+	if (!(t->flags & TIMED_FLUSHER) || timed_leave(t) + 1 <= l->squashed)
+		return false;
+	l->squashed = timed_leave(t) + 1;
+	return true;
+}
+
+static void dispatch(const struct fmt *s, struct fmt_lane *l, const struct timed *t)
+{
+	bool counted = t->flags & TIMED_COUNTED, commits = timed_commits(t);
+	uint64_t cycle = timed_dispatch(t), own = 0;
+
+	l->fetch = t->fetch;
+	if (l->now <= cycle) {
+		uint32_t slots = MIN(t->slots, s->width);
+		go_on(l, cycle, s->entries > slots ? s->entries - slots : 0, counted);
+		go_on(l, cycle + 1, UINT32_MAX, counted);
+	}
+	if (!commits)
+		enter_doomed(l, t);
+	if (t->flags & TIMED_WRONG)
+		return;
+	if (commits && t->icache_stall | t->itlb_stall)
+		own = count_stalls(l, t);
+	if (l->penalty)
+		end_penalty(l, own);
+	if (is_head(l, t)) {
+		struct flight f = { timed_leave(t), commits ? t->slots : 0, blames(t), counted };
+		l->occupied += f.slots;
+		push_flight(l, f);
+	}
+	if (!commits || !(t->flags & (TIMED_BRANCH | TIMED_MISPREDICT)))
+		return;
+	for (unsigned k = L1I; k <= ITLB; k++) {
+		l->cycles[k] += l->local[k];
+		l->local[k] = 0;
+	}
+	if (t->flags & TIMED_MISPREDICT) {
+		l->penalty = true;
+		l->penalty_cycle = l->now - 1;
+		l->penalty_on = on_at_dispatch(l);
+	}
+}
+
+/* Dispatches what does so in cycles that the walker has given out; the number of records that are done with. */
+static size_t dispatch_some(const struct fmt *s, struct fmt_lane *l, const struct timed *t, size_t n)
+{
+	uint64_t end = l->walker.open < l->walker.nr ? l->walker.v[l->walker.open].from : l->walker.from;
+	size_t i = 0;
+
+	for (; i < n; i++) {
+		if (t[i].dispatch == TIMED_NEVER)
+			continue;
+		if (timed_dispatch(&t[i]) >= end)
+			break;
+		dispatch(s, l, &t[i]);
+	}
+	return i;
+}
+
+static void take(struct fmt_lane *l, const struct interval *v, size_t n)
+{
+	uint64_t units = 0;
+
+	for (size_t i = 0; i < n; i++)
+		units += interval_counts(&v[i]) ? (v[i].commit - v[i].from) * CYCLE_UNITS + v[i].units : 0;
+	l->units += units;
+}
+
+static void fmt_batch(void *state, void *lane, const struct timed *t, size_t n)
+{
+	const struct fmt *s = state;
+	struct fmt_lane *l = lane;
+	const struct timed *end = t + n;
+	const struct interval *v;
+
+	while (t < end) {
+		const struct timed *from = t;
+		size_t nr = walker_read(&l->walker, &t, end, &v);
+
+		take(l, v, nr);
+		if (l->held->len)
+			g_array_remove_range(l->held, 0, (guint)dispatch_some(s, l, (struct timed *)(void *)l->held->data, l->held->len));
+		if (!l->held->len)
+			from += dispatch_some(s, l, from, (size_t)(t - from));
+		g_array_append_vals(l->held, from, (guint)(t - from));
+	}
+}
+
+static void fmt_finish(void *state, void *lane)
+{
+	const struct fmt *s = state;
+	struct fmt_lane *l = lane;
+	const struct interval *v;
+	size_t nr = walker_finish(&l->walker, &v);
+
+	take(l, v, nr);
+	dispatch_some(s, l, (struct timed *)(void *)l->held->data, l->held->len);
+	g_array_set_size(l->held, 0);
+	go_on(l, l->walker.from, s->entries - 1, false);
+	if (l->penalty)
+		l->cycles[BRANCH] += l->on - l->penalty_on;
+	l->penalty = false;
+}
+
+static int fmt_save(const void *state, struct profile *out)
+{
+	const struct fmt *s = state;
+	uint64_t units[NR_COMPONENTS] = { 0 };
+	int err = 0;
+
+	for (const struct fmt_lane *l = s->lanes; l; l = l->next) {
+		units[BASE] += l->units;
+		for (unsigned k = BASE + 1; k < NR_COMPONENTS; k++) {
+			units[k] += l->cycles[k] * CYCLE_UNITS;
+			units[BASE] -= l->cycles[k] * CYCLE_UNITS;
+		}
+	}
+	for (unsigned k = 0; k < NR_COMPONENTS && !err; k++)
+		err = profile_component(out, "fmt", names[k], units[k]);
+	return err;
+}
+
+static void fmt_close(void *state)
+{
+	struct fmt *s = state;
+
+	for (struct fmt_lane *l = s->lanes; l; l = l->next) {
+		g_free(l->flights);
+		g_free(l->offs);
+		g_array_free(l->held, TRUE);
+	}
+}
+
+const struct method method_fmt = {
+	.name = "fmt",
+	.help = "CPI stack by the front-end miss event table (Eyerman et al.)",
+	.state_size = sizeof(struct fmt),
+	.lane_size = sizeof(struct fmt_lane),
+	.open = fmt_open,
+	.lane = fmt_lane,
+	.batch = fmt_batch,
+	.finish = fmt_finish,
+	.save = fmt_save,
+	.close = fmt_close,
+};

@@ -1,0 +1,356 @@
+/* The FMT's CPI stack: each rule on a hand-made stream, and random streams against the table itself, cycle by cycle. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "method_fake.h"
+
+#define U CYCLE_UNITS
+enum component { BASE, L1I, L2I, ITLB, L1D, L2D, DTLB, BRANCH, LONG_LATENCY, NR_COMPONENTS };
+static const char *const names[NR_COMPONENTS] = {
+	"base", "l1i", "l2i", "itlb", "l1d", "l2d", "dtlb", "branch", "long_latency",
+};
+
+/* Fetched two cycles before it is offered, which is when it dispatches. */
+static struct timed at(uint32_t dispatch, uint32_t leave, unsigned flags)
+{
+	return (struct timed){ .fetch = dispatch - 2, .avail = 2, .dispatch = 2, .complete = leave - dispatch + 1,
+	                       .leave = leave - dispatch + 2, .slots = 1, .flags = (uint16_t)(flags | TIMED_COUNTED) };
+}
+
+static struct timed missed(uint32_t dispatch, uint32_t leave, uint16_t psv)
+{
+	struct timed t = at(dispatch, leave, 0);
+	t.psv = psv;
+	return t;
+}
+
+/* Fetch delivered nothing for so many cycles. */
+static struct timed stalled(struct timed t, uint16_t tlb, uint16_t cache, enum ilevel level)
+{
+	uint32_t more = (uint32_t)tlb + cache;
+
+	t.fetch -= more;
+	t.avail += more;
+	t.dispatch += more;
+	t.complete += more;
+	t.leave += more;
+	t.itlb_stall = tlb;
+	t.icache_stall = cache;
+	t.level = timed_level(LEVEL_NONE, level, FLUSH_NONE);
+	return t;
+}
+
+/* `cycles` other than 0 are as said; the rest is in the base. */
+static void assert_stack(const struct timed *t, size_t n, unsigned rob, const uint64_t cycles[NR_COMPONENTS])
+{
+	struct stream_config config = { .width = 4, .rob = rob };
+	struct profile *p = fake_profile(method_find("fmt"), fake_desc(&config), t, n);
+	struct profile *pics = fake_profile(method_find("pics"), NULL, t, n);
+	uint64_t base = fake_total_units(pics);
+
+	for (unsigned k = BASE + 1; k < NR_COMPONENTS; k++) {
+		assert_int_equal(fake_value(p, "fmt", names[k], 0), cycles[k] * U);
+		base -= cycles[k] * U;
+	}
+	assert_int_equal(fake_value(p, "fmt", "base", 0), base);
+	free(p);
+	free(pics);
+}
+
+#define ASSERT_STACK(rob, t, ...) assert_stack(t, G_N_ELEMENTS(t), rob, (const uint64_t[NR_COMPONENTS]){ __VA_ARGS__ })
+
+static void test_instruction_side(void **ctx)
+{
+	const struct timed t[] = {
+		at(2, 3, 0),
+		stalled(at(14, 15, 0), 0, 9, ILEVEL_L2), stalled(at(56, 57, 0), 30, 10, ILEVEL_LLC), at(57, 58, TIMED_BRANCH),
+		stalled(at(307, 308, TIMED_BRANCH), 0, 240, ILEVEL_MEMORY),
+		stalled(at(320, 321, 0), 5, 5, ILEVEL_L2),              /* no branch comes after it */
+	};
+
+	ASSERT_STACK(64, t, [L1I] = 9 + 10, [ITLB] = 30, [L2I] = 240);
+}
+
+/* From its dispatch to that of the first on the right path; not what is missed on the wrong path. */
+static void test_branch(void **ctx)
+{
+	struct timed t[] = {
+		at(2, 3, 0), at(10, 41, TIMED_BRANCH | TIMED_MISPREDICT | TIMED_FLUSHER),
+		stalled(at(30, 40, TIMED_WRONG | TIMED_BRANCH), 0, 15, ILEVEL_L2),
+		at(47, 48, 0), at(60, 61, TIMED_BRANCH),
+	};
+
+	ASSERT_STACK(64, t, [BRANCH] = 37);
+	t[3] = stalled(t[3], 0, 4, ILEVEL_L2);                          /* it is to blame for four of them itself */
+	ASSERT_STACK(64, t, [BRANCH] = 33, [L1I] = 4);
+	t[4] = stalled(at(60, 61, TIMED_BRANCH), 0, 14, ILEVEL_L2);     /* 44..57, but the penalty lasts to 46 */
+	ASSERT_STACK(64, t, [BRANCH] = 33, [L1I] = 4 + 11);
+}
+
+/* Back-end misses count while the ROB is full and they block its head. */
+static void test_full(void **ctx)
+{
+	static const struct { uint16_t psv; unsigned flags; enum component component; } heads[] = {
+		{ PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB, TIMED_LOAD, L2D }, { PSV_ST_L1 | PSV_ST_TLB, TIMED_LOAD, DTLB },
+		{ PSV_ST_L1, TIMED_LOAD | TIMED_LONG, L1D }, { 0, TIMED_LONG, LONG_LATENCY }, { 0, 0, BASE },
+	};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(heads); i++) {
+		struct timed t[] = { missed(2, 100, heads[i].psv), at(3, 101, 0), at(4, 101, 0), at(5, 101, 0), at(101, 102, 0) };
+		uint64_t cycles[NR_COMPONENTS] = { 0 };
+
+		t[0].flags |= (uint16_t)heads[i].flags;
+		cycles[heads[i].component] = 94;                        /* 6..99 */
+		assert_stack(t, G_N_ELEMENTS(t), 4, cycles);
+		cycles[heads[i].component] = 0;
+		assert_stack(t, G_N_ELEMENTS(t), 5, cycles);            /* never full */
+		t[4].slots = 2;                                         /* full for two */
+		cycles[heads[i].component] = 94;
+		assert_stack(t, G_N_ELEMENTS(t), 5, cycles);
+	}
+}
+
+/* A full ROB comes before the front end: for the branch that is in it, and for a miss behind it. */
+static void test_overlap(void **ctx)
+{
+	const struct timed t[] = {
+		missed(2, 100, PSV_ST_LLC), at(3, 101, 0), at(4, 101, TIMED_BRANCH | TIMED_MISPREDICT | TIMED_FLUSHER),
+		at(5, 49, TIMED_WRONG),                                 /* full from 6 to its squash */
+		stalled(at(75, 105, 0), 0, 9, ILEVEL_L2),               /* 64..72; dispatched in 75, full again */
+		stalled(at(102, 106, TIMED_BRANCH), 0, 20, ILEVEL_L2),  /* 80..99 */
+	};
+
+	/* 6..49 and 76..99; branch 4..74 without the first and without 64..72 */
+	ASSERT_STACK(4, t, [L2D] = 44 + 24, [BRANCH] = 71 - 44 - 9, [L1I] = 9);
+}
+
+/* --- the table, cycle by cycle ------------------------------------------------------------------------ */
+
+struct row { const struct timed *branch, *next; uint64_t local[NR_COMPONENTS], penalty; };
+
+/* What happens in one cycle. */
+struct cycle {
+	bool full, counted, blocked, stalls;
+	enum component blames, stall;
+	const struct timed *stalled;
+};
+
+struct reference {
+	const struct timed *t;
+	size_t n;
+	uint64_t nr_cycles;
+	struct cycle *cycle;           /* [nr_cycles] */
+	uint64_t component[NR_COMPONENTS];
+};
+
+static enum component blames(const struct timed *t)
+{
+	if (t->psv & PSV_ST_LLC)
+		return L2D;
+	if (t->psv & PSV_ST_TLB)
+		return DTLB;
+	if (t->psv & PSV_ST_L1)
+		return L1D;
+	return t->flags & TIMED_LONG ? LONG_LATENCY : BASE;
+}
+
+static bool dispatches(const struct timed *t) { return t->dispatch != TIMED_NEVER; }
+
+/* Slots in the ROB in each cycle, of what entered before it. */
+static void find_full(struct reference *r, unsigned width, unsigned entries)
+{
+	unsigned *held = calloc(r->nr_cycles + 1, sizeof(*held));
+	bool *enters = calloc(r->nr_cycles + 1, sizeof(*enters));
+	size_t next = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct timed *t = &r->t[i];
+		if (!dispatches(t))
+			continue;
+		enters[timed_dispatch(t)] = true;
+		for (uint64_t x = timed_dispatch(t) + 1; x <= timed_leave(t) && x < r->nr_cycles; x++)
+			held[x] += t->slots;
+	}
+	for (uint64_t x = 0; x < r->nr_cycles; x++) {
+		unsigned want = 1;
+		while (next < r->n && (!dispatches(&r->t[next]) || timed_dispatch(&r->t[next]) < x))
+			next++;
+		if (next < r->n)
+			want = r->t[next].slots < width ? r->t[next].slots : width;
+		r->cycle[x].full = !enters[x] && held[x] + want > entries;
+	}
+	free(held);
+	free(enters);
+}
+
+static void find_heads(struct reference *r)
+{
+	const struct timed **head = malloc(r->n * sizeof(*head));
+	size_t nr = 0, first = 0;
+	uint64_t squashed = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct timed *t = &r->t[i];
+		if (t->flags & TIMED_WRONG)
+			continue;
+		if (t->flags & TIMED_SQUASHED) {
+			if (!(t->flags & TIMED_FLUSHER) || timed_leave(t) < squashed)
+				continue;
+			squashed = timed_leave(t) + 1;
+		}
+		head[nr++] = t;
+	}
+	for (uint64_t x = 0; x < r->nr_cycles; x++) {
+		struct cycle *c = &r->cycle[x];
+		while (first < nr && timed_leave(head[first]) < x)
+			first++;
+		c->counted = head[first]->flags & TIMED_COUNTED;
+		c->blocked = timed_dispatch(head[first]) < x && timed_leave(head[first]) > x;
+		c->blames = blames(head[first]);
+		if (timed_leave(head[first]) == x)
+			for (size_t k = first; k < nr && timed_leave(head[k]) <= x; k++)
+				c->counted &= timed_leave(head[k]) < x || head[k]->flags & TIMED_COUNTED;
+	}
+	free(head);
+}
+
+/* The cycles in which fetch delivered nothing for the sake of an instruction that commits. */
+static void find_stalls(struct reference *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct timed *t = &r->t[i];
+		if (!timed_commits(t))
+			continue;
+		for (uint64_t k = 0; k < (uint64_t)t->itlb_stall + t->icache_stall; k++) {
+			struct cycle *c = &r->cycle[t->fetch + k];
+			if (c->stalls)
+				continue;
+			c->stalls = true;
+			c->stalled = t;
+			c->stall = k < t->itlb_stall ? ITLB : timed_code_level(t) == ILEVEL_MEMORY ? L2I : L1I;
+		}
+	}
+}
+
+/* One row for each branch that commits, in order; the rows of others would be dropped with them. */
+static void run_table(struct reference *r)
+{
+	struct row *row = calloc(r->n + 1, sizeof(*row));
+	size_t nr = 0, fetch = 0, dispatch_head = 0, dispatch_tail = 0;
+	const struct timed *waits_for = NULL;  /* first on the right path after a misprediction */
+	bool waits = false;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (timed_commits(&r->t[i]) && r->t[i].flags & TIMED_BRANCH) {
+			row[nr].branch = &r->t[i];
+			for (size_t k = i + 1; k < r->n && !row[nr].next; k++)
+				if (!(r->t[k].flags & TIMED_WRONG) && dispatches(&r->t[k]))
+					row[nr].next = &r->t[k];
+			nr++;
+		}
+	for (uint64_t x = 0; x < r->nr_cycles; x++) {
+		const struct cycle *c = &r->cycle[x];
+		bool on = c->counted && !c->full, lost = false;
+
+		while (dispatch_tail < nr && timed_dispatch(row[dispatch_tail].branch) <= x)
+			dispatch_tail++;
+		if (waits && waits_for && timed_dispatch(waits_for) <= x)
+			waits = false;
+		for (size_t k = dispatch_head; k < dispatch_tail; k++) {
+			bool resolved = row[k].branch->fetch + row[k].branch->complete < x;
+			row[k].penalty += on && !resolved;
+			lost |= row[k].branch->flags & TIMED_MISPREDICT && !resolved;
+		}
+		if (waits && on && !(c->stalls && c->stalled == waits_for))
+			r->component[BRANCH]++;
+		for (size_t k = dispatch_head; k < dispatch_tail; k++)
+			if (row[k].branch->fetch + row[k].branch->complete == x && row[k].branch->flags & TIMED_MISPREDICT) {
+				r->component[BRANCH] += row[k].penalty;
+				waits = true;
+				waits_for = row[k].next;
+			}
+		lost |= waits && c->stalled != waits_for;
+		if (c->stalls && on && !lost) {
+			while (fetch < nr && row[fetch].branch < c->stalled)
+				fetch++;
+			if (fetch < nr)
+				row[fetch].local[c->stall]++;
+		}
+		while (dispatch_head < dispatch_tail && timed_leave(row[dispatch_head].branch) <= x)
+			dispatch_head++;
+		if (c->full && c->counted && c->blocked)
+			r->component[c->blames]++;
+	}
+	for (size_t k = 0; k < nr; k++)
+		for (unsigned i = L1I; i <= ITLB; i++)
+			r->component[i] += row[k].local[i];
+	free(row);
+}
+
+static void check(const struct profile *checkpoint, void *ctx)
+{
+	int64_t sum = 0;
+
+	for (unsigned k = 0; k < NR_COMPONENTS; k++) {
+		assert_true(fake_value(checkpoint, "fmt", names[k], 0) >= 0);
+		sum += fake_value(checkpoint, "fmt", names[k], 0);
+	}
+	assert_true(sum <= *(const int64_t *)ctx);
+}
+
+static void test_random(void **ctx)
+{
+	uint64_t seen[NR_COMPONENTS] = { 0 };
+
+	for (unsigned k = 0; k < 120; k++) {
+		struct stream_config config = { .seed = k + 1, .records = 3000, .width = 1 + k % 6, .commit_width = 1 + k % 9,
+		                                .rob = 24 + k, .trouble = k % 3 * 20, .misses = k % 4 * 15,
+		                                .windows = k % 5 == 4 ? 10 : 0 };
+		struct reference r = { 0 };
+		struct timed *t = stream_new(&config, &r.n);
+		struct profile *pics = fake_profile(method_find("pics"), NULL, t, r.n);
+		uint64_t units = fake_total_units(pics), base = units;
+		struct profile *p = calloc(1, sizeof(*p));
+		struct fake_run run = { .method = method_find("fmt"), .profile = p, .run = { .desc = fake_desc(&config) },
+		                        .checkpoints = true, .check = check, .check_ctx = &units };
+
+		r.t = t;
+		for (size_t i = 0; i < r.n; i++)
+			if (timed_commits(&t[i]))
+				r.nr_cycles = timed_leave(&t[i]) + 1;
+		r.cycle = calloc(r.nr_cycles, sizeof(*r.cycle));
+		find_full(&r, config.width, config.rob);
+		find_heads(&r);
+		find_stalls(&r);
+		run_table(&r);
+		r.component[BASE] = 0;
+
+		fake_drive(&run, &t, &r.n, 1);
+		for (unsigned c = BASE + 1; c < NR_COMPONENTS; c++) {
+			assert_int_equal(fake_value(p, "fmt", names[c], 0), r.component[c] * U);
+			base -= r.component[c] * U;
+			seen[c] += r.component[c];
+		}
+		assert_int_equal(fake_value(p, "fmt", "base", 0), base);
+		assert_true(base <= units);
+		free(r.cycle);
+		free(t);
+		free(p);
+		free(pics);
+	}
+	for (unsigned c = BASE + 1; c < NR_COMPONENTS; c++)
+		assert_true(seen[c] > 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_instruction_side), cmocka_unit_test(test_branch), cmocka_unit_test(test_full),
+		cmocka_unit_test(test_overlap), cmocka_unit_test(test_random),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
