@@ -31,52 +31,55 @@ static inline uint16_t back(const struct ooo *o, uint64_t by)
 	return by && d && d <= UINT16_MAX ? (uint16_t)d : 0;
 }
 
-/* Appends the attempt's record. It is finished but for what only a caller knows. */
-struct timed *attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush)
+/* What of the static instruction the record repeats. */
+static inline uint16_t insn_flags(const struct insn *in)
 {
-	const struct insn *in = a->in;
-	uint64_t fetch = a->fetched.fetch;
+	_Static_assert(INSN_LOAD << 10 == TIMED_LOAD && INSN_STORE << 10 == TIMED_STORE, "one shift makes the flags");
+	uint32_t f = (in->flags & (INSN_LOAD | INSN_STORE)) << 10;
+	if (in->branch)
+		f |= TIMED_BRANCH;
+	if (in->flags & (INSN_LONG | INSN_MARK))
+		f |= (in->flags & INSN_LONG ? TIMED_LONG : 0u) | (in->flags & INSN_MARK ? TIMED_MARK : 0u);
+	return (uint16_t)f;
+}
 
+/* Starts a record by what the front end knows; the fields left are the caller's. */
+struct timed *record_begin(struct ooo *o, uint32_t index, const struct insn *in, const struct fetched *f, unsigned slots,
+                           unsigned uops, uint32_t flags)
+{
 	assert(o->nr_out < OUT_RECORDS);
 	struct timed *t = &o->out[o->nr_out++];
-	if (in->flags & INSN_LOAD)
-		flags |= TIMED_LOAD;
-	if (in->flags & INSN_STORE)
-		flags |= TIMED_STORE;
-	if (in->branch)
-		flags |= TIMED_BRANCH;
-	if (in->flags & INSN_LONG)
-		flags |= TIMED_LONG;
-	if (in->flags & INSN_MARK)
-		flags |= TIMED_MARK;
-	if (a->fetched.packet_first)
-		flags |= TIMED_PACKET_FIRST;
-	if (a->fused)
-		flags |= TIMED_FUSED;
-	*t = (struct timed){
-		.fetch = fetch,
-		.addr = a->step ? a->step->addr : 0,
-		.insn = a->index,
-		.avail = after_fetch(fetch, a->fetched.avail),
-		.dispatch = after_fetch(fetch, a->dispatch),
-		.ready = after_fetch(fetch, a->ready),
-		.issue = after_fetch(fetch, a->issue),
-		.complete = after_fetch(fetch, a->complete),
-		.leave = after_fetch(fetch, a->leave),
-		.drain = after_fetch(fetch, a->drain),
-		.psv = a->psv | a->fetched.psv,
-		.flags = flags,
-		.icache_stall = a->fetched.icache_stall,
-		.itlb_stall = a->fetched.itlb_stall,
-		.dispatch_by = back(o, a->dispatch_by),
-		.issue_by = back(o, a->issue_by),
-		.slots = (uint8_t)(a->slots < UINT8_MAX ? a->slots : UINT8_MAX),
-		.uops = (uint8_t)(a->nr_uops < UINT8_MAX ? a->nr_uops : UINT8_MAX),
-		.why = (uint8_t)(a->dispatch_wait | a->issue_wait << 4),
-		.level = timed_level(a->level, (enum ilevel)a->fetched.code_level, flush),
-	};
 	o->record++;
+	t->fetch = f->fetch;
+	t->insn = index;
+	t->avail = after_fetch(f->fetch, f->avail);
+	t->psv = f->psv;
+	t->flags = (uint16_t)(flags | insn_flags(in) | (f->packet_first ? TIMED_PACKET_FIRST : 0u));
+	t->icache_stall = f->icache_stall;
+	t->itlb_stall = f->itlb_stall;
+	t->slots = (uint8_t)(slots < UINT8_MAX ? slots : UINT8_MAX);
+	t->uops = (uint8_t)(uops < UINT8_MAX ? uops : UINT8_MAX);
 	return t;
+}
+
+void attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush)
+{
+	uint64_t fetch = a->fetched.fetch;
+	uint16_t dispatch_by = back(o, a->dispatch_by), issue_by = back(o, a->issue_by);
+	struct timed *t = record_begin(o, a->index, a->in, &a->fetched, a->slots, a->nr_uops, flags | (a->fused ? TIMED_FUSED : 0u));
+
+	t->addr = a->step->addr;
+	t->dispatch = after_fetch(fetch, a->dispatch);
+	t->ready = after_fetch(fetch, a->ready);
+	t->issue = after_fetch(fetch, a->issue);
+	t->complete = after_fetch(fetch, a->complete);
+	t->leave = after_fetch(fetch, a->leave);
+	t->drain = after_fetch(fetch, a->drain);
+	t->psv |= a->psv;
+	t->dispatch_by = dispatch_by;
+	t->issue_by = issue_by;
+	t->why = (uint8_t)(a->dispatch_wait | a->issue_wait << 4);
+	t->level = timed_level(a->level, (enum ilevel)a->fetched.code_level, flush);
 }
 
 /* --- commit ------------------------------------------------------------------------------------------ */
@@ -189,6 +192,7 @@ static void begin(struct ooo *o, struct attempt *a)
 	a->issue_by = a->dispatch_by = 0;
 	a->ready = a->issue = a->complete = a->load_done = a->known = a->data = 0;
 	a->violation = 0;
+	a->write_back = a->chain_end = a->result = 0;
 	a->eliminated = false;
 	a->uop = o->code->uops + a->in->uop;
 	a->nr_uops = a->fused ? 0 : a->in->nr_uops;
@@ -246,8 +250,8 @@ static uint16_t pair_ports(const struct ooo *o, const struct attempt *a, const s
 static void one(struct ooo *o, const struct step *s, uint32_t nr_steps, size_t ahead)
 {
 	const struct step *next = s + nr_steps;
-	struct attempt a = { .index = s->insn, .in = code_insn(o->code, s->insn), .step = s, .nr_steps = nr_steps, .fused = o->fused };
-	const struct insn *in = a.in;
+	const struct insn *in = code_insn(o->code, s->insn);
+	struct attempt a;              /* begin() sets what is not set here: clearing it all would cost as much as a stage */
 	bool taken = s->flags & STEP_TAKEN, known = ahead && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
 	uint16_t flags = (uint16_t)((taken ? TIMED_TAKEN : 0) | (s->flags & STEP_COUNTED ? TIMED_COUNTED : 0));
 
@@ -257,6 +261,12 @@ static void one(struct ooo *o, const struct step *s, uint32_t nr_steps, size_t a
 			frontend_redirect(&o->front, o->commit_cycle + (unsigned)o->desc->exception_latency, frontend_mark(&o->front));
 	}
 	o->started = true;
+	a.index = s->insn;
+	a.in = in;
+	a.step = s;
+	a.nr_steps = nr_steps;
+	a.fused = o->fused;
+	a.predicted.taken = a.predicted.mispredicted = false;
 	a.pair_ports = pair_ports(o, &a, next, ahead);
 	if (in->branch && !(s->flags & STEP_FAULT)) {
 		uint64_t to = known ? code_insn(o->code, next->insn)->pc : taken && in->target ? in->target : in->pc + in->length;

@@ -135,7 +135,9 @@ void execute(struct ooo *o, struct attempt *a);
 
 /* ooo.c */
 void attempt_commit(struct ooo *o, struct attempt *a);
-struct timed *attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush);
+struct timed *record_begin(struct ooo *o, uint32_t index, const struct insn *in, const struct fetched *f, unsigned slots,
+                           unsigned uops, uint32_t flags);
+void attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush);
 void ooo_flush_out(struct ooo *o);
 
 /* wrongpath.c: fetches from `pc` until `squash`, records included. */

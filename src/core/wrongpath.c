@@ -17,9 +17,9 @@ struct walk {
 };
 
 /* The cycle in which the attempt's first slot dispatches, or UINT64_MAX: not before the squash. */
-static uint64_t walk_dispatch(const struct ooo *o, struct walk *w, const struct attempt *a)
+static uint64_t walk_dispatch(const struct ooo *o, struct walk *w, unsigned slots, uint64_t cycle)
 {
-	uint64_t entries = (uint64_t)o->desc->rob_entries, last = o->nr_slots + w->slots + a->slots, cycle = a->fetched.avail;
+	uint64_t entries = (uint64_t)o->desc->rob_entries, last = o->nr_slots + w->slots + slots;
 	unsigned width = (unsigned)o->desc->rename_width;
 
 	if (w->blocked)
@@ -37,80 +37,77 @@ static uint64_t walk_dispatch(const struct ooo *o, struct walk *w, const struct 
 		w->cycle = cycle;
 		w->used = 0;
 	}
-	w->slots += a->slots;
-	unsigned total = w->used + a->slots;
-	if (a->slots) {
-		w->cycle += (total - 1) / width;
-		w->used = (total - 1) % width + 1;
+	w->slots += slots;
+	w->used += slots;
+	if (w->used > width) {
+		w->cycle += (w->used - 1) / width;
+		w->used = (w->used - 1) % width + 1;
 	}
 	return cycle;
 }
 
 /* Fetches one instruction; false: not before the squash. */
-static bool walk_one(struct ooo *o, struct walk *w, struct attempt *a, bool fused, uint16_t flags)
+static bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, bool fused, uint32_t flags)
 {
-	frontend_deliver(&o->front, a->in, fused, &a->fetched);
-	if (a->fetched.fetch >= w->squash)
+	struct fetched f;
+	unsigned slots = fused ? 0 : in->slots ? in->slots : 1;
+
+	frontend_deliver(&o->front, in, fused, &f);
+	if (f.fetch >= w->squash)
 		return false;
-	a->fused = fused;
-	a->slots = fused ? 0 : a->in->slots ? a->in->slots : 1;
-	a->nr_uops = fused ? 0 : a->in->nr_uops;
-	uint64_t dispatch = walk_dispatch(o, w, a);
-	frontend_dispatched(&o->front, a->slots, dispatch < w->squash ? dispatch : w->squash);
-	if (dispatch == UINT64_MAX)
-		w->blocked = true;
-	if (a->in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL))
+	uint64_t dispatch = walk_dispatch(o, w, slots, f.avail);
+	frontend_dispatched(&o->front, slots, dispatch < w->squash ? dispatch : w->squash);
+	if (dispatch == UINT64_MAX || in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL))
 		w->blocked = true;
 
-	struct timed *t = attempt_record(o, a, flags, FLUSH_NONE);
-	t->leave = (uint32_t)(w->squash - a->fetched.fetch);
-	t->ready = t->issue = t->complete = t->drain = TIMED_NEVER;
-	if (a->fetched.avail > w->squash)
-		t->avail = TIMED_NEVER;
-	t->dispatch = dispatch == UINT64_MAX ? TIMED_NEVER : (uint32_t)(dispatch - a->fetched.fetch);
+	struct timed *t = record_begin(o, index, in, &f, slots, fused ? 0 : in->nr_uops, flags | (fused ? TIMED_FUSED : 0u));
 	t->addr = 0;
+	t->dispatch = dispatch == UINT64_MAX ? TIMED_NEVER : (uint32_t)(dispatch - f.fetch);
+	t->ready = t->issue = t->complete = t->drain = TIMED_NEVER;
+	t->leave = (uint32_t)(w->squash - f.fetch);
+	if (f.avail > w->squash)
+		t->avail = TIMED_NEVER;
+	t->dispatch_by = t->issue_by = 0;
+	t->why = 0;
+	t->level = timed_level(LEVEL_NONE, (enum ilevel)f.code_level, FLUSH_NONE);
 	return true;
+}
+
+/* The instruction at `pc`, most often the one decoded after the one before. */
+static inline uint32_t next_index(struct ooo *o, uint32_t before, uint64_t pc)
+{
+	if (before + 1 < o->code->nr && code_insn(o->code, before + 1)->pc == pc)
+		return before + 1;
+	return code_find(o->code, pc);
 }
 
 void wrong_path(struct ooo *o, uint64_t pc, uint64_t squash)
 {
 	struct walk w = { .squash = squash, .cycle = o->rename_cycle, .used = o->rename_used };
+	uint32_t index = CODE_NONE - 1;
 	bool fused = false;
-	uint64_t fall_through = 0;
-	uint32_t fall_index = CODE_NONE;
 
 	branch_save(o->branch, o->guess);
 	for (unsigned n = 0; n < WRONG_MAX; n++) {
-		uint32_t index = pc == fall_through && fall_index != CODE_NONE ? fall_index : code_find(o->code, pc);
+		index = next_index(o, index, pc);
 		if (index == CODE_NONE)
 			return;
 		const struct insn *in = code_insn(o->code, index);
+		struct prediction p = { .target = pc + in->length };
+		uint32_t flags = TIMED_WRONG;
 		if (in->flags & INSN_UNDECODED)
 			return;
-		struct attempt a = { .index = index, .in = in };
-		struct prediction p = { .target = pc + in->length };
-		uint16_t flags = TIMED_WRONG;
 		if (in->branch) {
 			branch_guess(o->branch, o->guess, in, &p);
-			a.predicted = p;
 			if (p.taken)
 				flags |= TIMED_TAKEN;
 		}
-		if (!walk_one(o, &w, &a, fused, flags))
+		if (!walk_one(o, &w, index, in, fused && in->branch == BRANCH_CONDITIONAL, flags) || !p.target)
 			return;
-		fused = false;
-		if (in->branch) {
-			if (!p.target)
-				return;
-			if (p.taken)
-				frontend_taken(&o->front, in, &p);
-		}
+		if (p.taken)
+			frontend_taken(&o->front, in, &p);
+		fused = in->flags & INSN_FUSES_NEXT && o->desc->decode_macro_fusion;
 		pc = p.target;
-		if (in->flags & INSN_FUSES_NEXT && o->desc->decode_macro_fusion) {
-			fall_through = in->pc + in->length;
-			fall_index = code_find(o->code, fall_through);
-			fused = fall_index != CODE_NONE && code_insn(o->code, fall_index)->branch == BRANCH_CONDITIONAL;
-		}
 	}
 }
 
@@ -124,10 +121,8 @@ void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squas
 		const struct insn *in = code_insn(o->code, s[i].insn);
 		if (s[i].flags & STEP_ENTER || in->flags & INSN_REP)
 			return;
-		struct attempt a = { .index = s[i].insn, .in = in };
 		bool taken = s[i].flags & STEP_TAKEN;
-		uint16_t flags = (uint16_t)(TIMED_SQUASHED | (taken ? TIMED_TAKEN : 0));
-		if (!walk_one(o, &w, &a, false, flags))
+		if (!walk_one(o, &w, s[i].insn, in, false, TIMED_SQUASHED | (taken ? TIMED_TAKEN : 0u)))
 			return;
 		done++;
 		if (taken) {
