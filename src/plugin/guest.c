@@ -119,6 +119,25 @@ static void handler_set(struct sender *s, uint64_t action)
 	ring_push(&s->writer, handler);
 }
 
+uint32_t thread_number(pid_t tid)
+{
+	struct newborn *free_one = NULL;
+
+	for (size_t i = 0; i < NEWBORNS; i++) {
+		struct newborn *n = &plugin.newborn[i];
+		if (n->tid == tid) {
+			n->tid = 0;
+			return n->thread;
+		}
+		if (!n->tid)
+			free_one = n;
+	}
+	uint32_t thread = plugin.wire->threads++;
+	if (free_one)
+		*free_one = (struct newborn){ tid, thread };
+	return thread;
+}
+
 void syscall_begins(struct sender *s, int64_t num, const uint64_t arg[6])
 {
 	s->call = num;
@@ -167,5 +186,9 @@ void syscall_returned(struct sender *s, int64_t num, int64_t ret)
 		handler_set(s, a[1]);
 	} else if (makes_process(num, a[0])) {
 		plugin.wire->forks++;
+	} else if (num == n->clone && QEMU_API > 1) {
+		pthread_mutex_lock(&plugin.lock);
+		thread_number((pid_t)ret);
+		pthread_mutex_unlock(&plugin.lock);
 	}
 }

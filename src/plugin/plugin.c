@@ -162,8 +162,9 @@ static void thread_created(qemu_plugin_id_t id, unsigned vcpu)
 	if (plugin.detached)
 		return;
 	pthread_mutex_lock(&plugin.lock);
-	uint32_t thread = wire->threads++;
-	plugin.parallel = thread > 0;
+	/* Interface 1 calls this in the creator, in order; the later one in the new thread, at any time. */
+	uint32_t thread = QEMU_API == 1 || !wire->threads ? wire->threads++ : thread_number(gettid());
+	plugin.parallel |= thread > 0;
 	unsigned i = 0;
 	while (i < WIRE_LANES && atomic_load_explicit(&wire->lane[i].state, memory_order_acquire) != WIRE_LANE_FREE)
 		i++;
@@ -174,7 +175,7 @@ static void thread_created(qemu_plugin_id_t id, unsigned vcpu)
 		ring_writer_init(&s->writer, &lane->ring, (uint64_t *)(void *)((char *)wire + wire_lane_offset(i)),
 		                 WIRE_LANE_WORDS, &plugin.peer);
 #if QEMU_API > 1
-		s->due = begun(s, vcpu);
+		s->due = s->origin = begun(s, vcpu);
 #endif
 		lane->thread = thread;
 		lane->begun = 0;
@@ -192,7 +193,7 @@ static void thread_created(qemu_plugin_id_t id, unsigned vcpu)
 static void settle(struct sender *s, unsigned vcpu)
 {
 #if QEMU_API > 1
-	s->lane->begun = begun(s, vcpu);
+	s->lane->begun = begun(s, vcpu) - s->origin;
 #else
 	(void)s;
 	(void)vcpu;

@@ -14,6 +14,8 @@
 #include "record/ring.h"
 #include "record/wire.h"
 
+enum { NEWBORNS = 64 };              /* threads whose creator has not heard of them yet, or the other way round */
+
 /* Numbers of the system calls that are followed; -1 where the ISA has none. */
 struct syscalls {
 	const char *target;              /* QEMU's name of the ISA */
@@ -25,6 +27,7 @@ struct sender {
 	struct ring_writer writer;
 	struct wire_lane *lane;
 	uint64_t *begun;                 /* instructions begun; where lane->begun is kept exact, that */
+	uint64_t origin;                 /* what it was when the thread began */
 	uint64_t due;                    /* what it will be when the block being executed has run to its end */
 	int64_t call;                    /* the system call under way */
 	uint64_t arg[6];
@@ -45,6 +48,7 @@ struct plugin {
 	struct table pages;              /* address -> hash of content */
 	uint32_t nr_blocks;
 	struct table own;                /* start -> end of the emulator's own mappings */
+	struct newborn { pid_t tid; uint32_t thread; } newborn[NEWBORNS];
 };
 
 extern struct plugin plugin;
@@ -60,6 +64,12 @@ uint64_t define_block(uint64_t pc, const uint8_t *lengths, unsigned nr_insns, si
 void define_map(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 void define_unmap(uint64_t start, uint64_t end);
 void define_move(uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes);
+
+/*
+ * The number of the thread `tid`, in order of creation. Both its creator and the thread itself ask; whoever comes
+ * first gives it the number. Caller holds the lock.
+ */
+uint32_t thread_number(pid_t tid);
 
 /* Remembers which mappings are the emulator's own; later sends those that are not. */
 void maps_remember_own(void);

@@ -215,23 +215,35 @@ static void qemu_interrupt(struct source *s, int sig)
 	errno = code;
 }
 
-/* An instruction that the emulator does not have ends many a program compiled for a newer CPU. */
-static void note_illegal(struct source *s, const struct step *step)
+/*
+ * An instruction that the emulator does not have ends many a program compiled for a newer CPU. The emulator looked at
+ * its first bytes only; the file has them all.
+ */
+static void note_illegal(struct source *s, uint32_t insn)
 {
-	uint64_t pc = code_insn(s->code, step->insn)->pc, offset;
-	uint32_t module = maps_find(s->maps, pc, &offset), whole = code_find(s->code, pc);
-	char text[128] = "", place[300] = "code made at run time";
+	uint64_t pc = code_insn(s->code, insn)->pc, offset, address = pc;
+	uint32_t module = maps_find(s->maps, pc, &offset);
+	char text[128], place[300] = "code made at run time";
+	uint8_t bytes[16];
+	size_t size;
 
-	if (whole != CODE_NONE)
-		code_text(s->code, whole, text, sizeof text);
-	for (char *p = text; *p; p++)
-		if (*p == '\t')
-			*p = ' ';
-	if (module != MODULE_NONE)
-		snprintf(place, sizeof place, "%.200s, file offset 0x%" PRIx64, maps_path(s->maps, module), offset);
-	note(s, "killed by an illegal instruction at 0x%" PRIx64 " (%s)%s%s: %s may not have it; compile for a CPU without it "
-	     "(x86-64: no AVX-512), or keep libraries from choosing it (GLIBC_TUNABLES=glibc.cpu.hwcaps=...)",
-	     pc, place, *text ? ": " : "", text, s->result.emulator);
+	if (module != MODULE_NONE) {
+		int file = symbols_open(s->symbols, maps_path(s->maps, module));
+		if (file >= 0 && symbols_address(s->symbols, file, offset, &address) &&
+		    (size = symbols_bytes(s->symbols, file, address, bytes, sizeof bytes)))
+			insn = code_add(s->code, pc, bytes, size);
+		snprintf(place, sizeof place, "%.280s", maps_path(s->maps, module));
+	}
+	code_text(s->code, insn, text, sizeof text);
+	g_strdelimit(text, "\t", ' ');
+	const uint8_t *all = code_bytes(s->code, insn, &size);
+	uint32_t flags = code_insn(s->code, insn)->flags;
+	if (!(flags & INSN_UNDECODED) && form_raises(s->code->config.isa, flags, all, size))
+		note(s, "killed by %s at 0x%" PRIx64 " in %s, which is undefined on purpose", text, address, place);
+	else
+		note(s, "killed by %s at 0x%" PRIx64 " in %s, an instruction that %s does not have: compile for a CPU without it%s",
+		     text, address, place, s->result.emulator, s->code->config.isa == ISA_X86_64 ?
+		     " (there is no AVX-512), or keep libraries from choosing it (GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F)" : "");
 }
 
 static bool died_of_fault(const struct source *s)
@@ -269,7 +281,7 @@ static void lane_end(struct source *s, unsigned i, bool ended)
 	s->expected += begun;
 	if (died_of_fault(s) && WTERMSIG(s->status) == SIGILL && l->decoder.end < l->decoder.nr &&
 	    (l->decoder.step[l->decoder.end].flags & STEP_FAULT))
-		note_illegal(s, &l->decoder.step[l->decoder.end]);
+		note_illegal(s, l->decoder.step[l->decoder.end].insn);
 	l->open = false;
 	atomic_store_explicit(&s->wire->lane[i].state, WIRE_LANE_FREE, memory_order_release);
 }
