@@ -44,7 +44,7 @@ static void setting_free(void *p)
 static char **search_path(void)
 {
 	/* Beside the program: the build tree (BUILD/src/cmd, BUILD/tests/unit), then an installation (PREFIX/bin). */
-	static const char *const beside[] = { "../../data/cores", "../share/cyclewise/cores" };
+	static const char *const beside[] = { "data/cores", "../../data/cores", "../share/cyclewise/cores" };
 	GPtrArray *dirs = g_ptr_array_new();
 	const char *env = g_getenv("CYCLEWISE_DATA");
 	char *exe = g_file_read_link("/proc/self/exe", NULL);
