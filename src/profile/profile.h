@@ -53,6 +53,8 @@ struct slot_counts { uint64_t total, filled, issued, retired, recovery; }; /* sl
 
 int profile_thread(struct profile *p, uint32_t thread, uint64_t instructions, uint64_t uops, uint64_t units,
                    const struct slot_counts *slots);
+/* Sums the threads up: run.cycles_units, instructions, uops. */
+int profile_totals(struct profile *p);
 int profile_region(struct profile *p, const char *name, uint64_t entries, uint64_t instructions, uint64_t units,
                    const struct slot_counts *slots);
 int profile_unmodelled(struct profile *p, const char *form, uint64_t executions);

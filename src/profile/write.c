@@ -260,3 +260,11 @@ int profile_unmodelled(struct profile *p, const char *form, uint64_t executions)
 	bind_count(s, 2, executions);
 	return profile_step(p, s);
 }
+
+int profile_totals(struct profile *p)
+{
+	return profile_exec(p,
+		"INSERT OR REPLACE INTO run (key, value) SELECT 'cycles_units', ifnull(sum(units), 0) FROM thread;"
+		"INSERT OR REPLACE INTO run (key, value) SELECT 'instructions', ifnull(sum(instructions), 0) FROM thread;"
+		"INSERT OR REPLACE INTO run (key, value) SELECT 'uops', ifnull(sum(uops), 0) FROM thread;");
+}
