@@ -1,0 +1,163 @@
+#include "view/head.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/number.h"
+
+void cycles_json(struct json *j, const char *key, const struct view_request *r, uint64_t units)
+{
+	json_ratio(j, key, units, query_run(r->query)->units_per_cycle);
+}
+
+void head_json(struct json *j, const struct view_request *r)
+{
+	const struct run_info *run = query_run(r->query);
+
+	json_string(j, "cyclewise", r->version);
+	json_string(j, "program", run->program);
+	json_array(j, "arguments");
+	for (uint32_t i = 0; i < run->nr_arguments; i++)
+		json_string(j, NULL, run->arguments[i]);
+	json_end_array(j);
+	json_string(j, "core", run->core);
+	json_string(j, "model", run->model);
+	json_bool(j, "complete", run->complete);
+	if (run->ended && !run->signal)
+		json_int(j, "exit_status", run->exit_status);
+	else
+		json_null(j, "exit_status");
+	if (run->ended && run->signal)
+		json_int(j, "signal", run->signal);
+	else
+		json_null(j, "signal");
+	json_string(j, "window", run->window);
+	json_string(j, "emulator", run->emulator);
+}
+
+static void ending(struct text *t, const struct run_info *run)
+{
+	fputs("  ended         ", t->out);
+	if (!run->ended)
+		fputs("not seen", t->out);
+	else if (run->signal)
+		fprintf(t->out, "by signal %d (%s)", run->signal, strsignal(run->signal));
+	else
+		fprintf(t->out, "with exit status %d", run->exit_status);
+	if (!run->complete) {
+		text_style(t, "1;31");
+		fputs("; cut short: what follows is what had run until then", t->out);
+		text_style(t, NULL);
+	}
+	fputc('\n', t->out);
+}
+
+void head_text(struct text *t, const struct view_request *r)
+{
+	const struct run_info *run = query_run(r->query);
+	char a[NUMBER_SIZE], b[NUMBER_SIZE];
+
+	text_style(t, "1");
+	fprintf(t->out, "cyclewise %s", r->version);
+	text_style(t, NULL);
+	fprintf(t->out, "  %s", run->program ? run->program : "(unknown program)");
+	for (uint32_t i = 0; i < run->nr_arguments; i++) {
+		fputc(' ', t->out);
+		text_field(t, run->arguments[i], text_columns(run->arguments[i]), false, false);
+	}
+	fprintf(t->out, "\n  core          %s, model %s: cycles are this model's, not a measurement of hardware\n",
+	        run->core ? run->core : "?", run->model ? run->model : "?");
+	if (run->options)
+		fprintf(t->out, "  changed       %s\n", run->options);
+	if (run->window)
+		fprintf(t->out, "  counted       %s\n", run->window);
+	ending(t, run);
+	fprintf(t->out, "  instructions  %s\n", number_grouped(a, run->instructions));
+	fprintf(t->out, "  cycles        %s", number_whole(a, run->cycles_units, run->units_per_cycle));
+	if (run->cycles_units)
+		fprintf(t->out, "  (%s instructions a cycle)",
+		        number_ratio(b, run->instructions * run->units_per_cycle, run->cycles_units, 2));
+	fputc('\n', t->out);
+}
+
+int unmodelled_json(struct json *j, const struct view_request *r)
+{
+	const struct query_count *form;
+	uint64_t executions = 0;
+	size_t n;
+	int err = query_unmodelled(r->query, &form, &n);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++)
+		executions += form[i].count;
+	json_object(j, "unmodelled");
+	json_uint(j, "instructions", executions);
+	json_array(j, "forms");
+	for (size_t i = 0; i < n; i++)
+		json_string(j, NULL, form[i].name);
+	json_end_array(j);
+	json_end_object(j);
+	return 0;
+}
+
+int notes_json(struct json *j, const struct view_request *r)
+{
+	const struct run_info *run = query_run(r->query);
+
+	json_array(j, "notes");
+	for (uint32_t i = 0; i < run->nr_notes; i++)
+		json_string(j, NULL, run->notes[i]);
+	json_end_array(j);
+	return unmodelled_json(j, r);
+}
+
+static void note(struct text *t, bool *any, const char *s)
+{
+	if (!*any)
+		text_heading(t, "Notes");
+	*any = true;
+	fputs("  - ", t->out);
+	text_fill(t, 4, 4, s);
+}
+
+int notes_text(struct text *t, const struct view_request *r)
+{
+	const struct run_info *run = query_run(r->query);
+	const struct query_count *form;
+	const struct query_thread *thread;
+	uint64_t executions = 0;
+	size_t n, threads;
+	bool any = false;
+	int err;
+
+	for (uint32_t i = 0; i < run->nr_notes; i++)
+		note(t, &any, run->notes[i]);
+
+	err = query_threads(r->query, &thread, &threads);
+	if (!err)
+		err = query_unmodelled(r->query, &form, &n);
+	if (err)
+		return err;
+	if (threads > 1) {
+		char s[256];
+
+		snprintf(s, sizeof s, "%zu threads, each on a modelled core of its own with private caches: cycles are the "
+		         "sum over the threads, no elapsed time", threads);
+		note(t, &any, s);
+	}
+	for (size_t i = 0; i < n; i++)
+		executions += form[i].count;
+	if (n) {
+		char s[1024], count[NUMBER_SIZE], percent[NUMBER_SIZE];
+		int at;
+
+		at = snprintf(s, sizeof s, "%s instructions (%s%%) have no cost data on this core and were given its default: ",
+		              number_grouped(count, executions),
+		              number_ratio(percent, executions * 100, run->instructions ? run->instructions : 1, 2));
+		for (size_t i = 0; i < n && at < (int)sizeof s - 80; i++)
+			at += snprintf(s + at, sizeof s - (size_t)at, "%s%.60s", i ? ", " : "", form[i].name);
+		note(t, &any, s);
+	}
+	return 0;
+}

@@ -1,0 +1,152 @@
+#include "view/json.h"
+
+#include <assert.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/number.h"
+
+void json_init(struct json *j, FILE *out)
+{
+	*j = (struct json){ .out = out, .empty = true, .indented = 2 };
+}
+
+void json_fini(struct json *j)
+{
+	assert(j->depth == 0);
+	fputc('\n', j->out);
+}
+
+static void new_line(struct json *j)
+{
+	if (j->depth && j->depth <= j->indented)
+		fprintf(j->out, "\n%*s", (int)j->depth * 2, "");
+	else if (j->depth && !j->empty)
+		fputc(' ', j->out);
+}
+
+static void quoted(struct json *j, const char *s)
+{
+	fputc('"', j->out);
+	while (*s) {
+		gunichar c = g_utf8_get_char_validated(s, -1);
+		bool bad = c >= (gunichar)-2;
+		size_t n = bad ? 1 : (size_t)(g_utf8_next_char(s) - s);
+
+		if (bad)
+			fputs("\\ufffd", j->out);
+		else if (c == '"' || c == '\\')
+			fprintf(j->out, "\\%c", (int)c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(j->out, "\\u%04x", (unsigned)c);
+		else
+			fwrite(s, 1, n, j->out);
+		s += n;
+	}
+	fputc('"', j->out);
+}
+
+static void element(struct json *j, const char *key)
+{
+	if (!j->empty)
+		fputc(',', j->out);
+	new_line(j);
+	j->empty = false;
+	if (key) {
+		quoted(j, key);
+		fputs(": ", j->out);
+	}
+}
+
+static void open(struct json *j, const char *key, char bracket)
+{
+	element(j, key);
+	fputc(bracket, j->out);
+	j->depth++;
+	j->empty = true;
+}
+
+static void shut(struct json *j, char bracket)
+{
+	bool empty = j->empty;
+
+	assert(j->depth);
+	j->depth--;
+	if (!empty && j->depth < j->indented)
+		fprintf(j->out, "\n%*s", (int)j->depth * 2, "");
+	fputc(bracket, j->out);
+	j->empty = false;
+}
+
+void json_object(struct json *j, const char *key)
+{
+	open(j, key, '{');
+}
+
+void json_array(struct json *j, const char *key)
+{
+	open(j, key, '[');
+}
+
+void json_end_object(struct json *j)
+{
+	shut(j, '}');
+}
+
+void json_end_array(struct json *j)
+{
+	shut(j, ']');
+}
+
+void json_string(struct json *j, const char *key, const char *value)
+{
+	if (!value) {
+		json_null(j, key);
+		return;
+	}
+	element(j, key);
+	quoted(j, value);
+}
+
+void json_uint(struct json *j, const char *key, uint64_t value)
+{
+	element(j, key);
+	fprintf(j->out, "%" PRIu64, value);
+}
+
+void json_int(struct json *j, const char *key, int64_t value)
+{
+	element(j, key);
+	fprintf(j->out, "%" PRId64, value);
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+	element(j, key);
+	fputs(value ? "true" : "false", j->out);
+}
+
+void json_null(struct json *j, const char *key)
+{
+	element(j, key);
+	fputs("null", j->out);
+}
+
+void json_hex(struct json *j, const char *key, uint64_t value)
+{
+	element(j, key);
+	fprintf(j->out, "\"0x%" PRIx64 "\"", value);
+}
+
+void json_ratio(struct json *j, const char *key, uint64_t num, uint64_t den)
+{
+	char buf[NUMBER_SIZE];
+
+	if (!den) {
+		json_null(j, key);
+		return;
+	}
+	element(j, key);
+	fputs(number_trimmed(buf, num, den), j->out);
+}

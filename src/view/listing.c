@@ -1,0 +1,198 @@
+#include "view/listing.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <string.h>
+
+#include "core/params.h"
+#include "isa/code.h"
+#include "symbol/symbol.h"
+
+enum { MOST_BYTES = 1 << 22, TEXT_BYTES = 256, MOST_SOURCE = 64 << 20 };
+
+struct source_file {
+	char *text;                    /* NULL: cannot be read; its line ends are NULs */
+	GArray *lines;                 /* const char *, the first is line 1 */
+};
+
+struct listing_private {
+	GArray *rows;
+	GStringChunk *strings;
+	GHashTable *sources;           /* path -> struct source_file * */
+	struct symbols *symbols;
+	struct code *code;
+};
+
+static void source_free(gpointer p)
+{
+	struct source_file *s = p;
+
+	g_free(s->text);
+	g_array_free(s->lines, TRUE);
+	g_free(s);
+}
+
+static struct source_file *source_read(const char *path)
+{
+	struct source_file *s = g_new0(struct source_file, 1);
+	gsize size;
+
+	s->lines = g_array_new(FALSE, FALSE, sizeof(char *));
+	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(path, &s->text, &size, NULL))
+		return s;
+	if (size > MOST_SOURCE)
+		size = 0;
+	for (char *at = s->text, *end = s->text + size; at < end;) {
+		char *eol = memchr(at, '\n', (size_t)(end - at));
+
+		g_array_append_val(s->lines, at);
+		if (!eol)
+			break;
+		*eol = '\0';
+		at = eol + 1;
+	}
+	return s;
+}
+
+const char *listing_source(struct listing *l, const char *file, uint32_t line)
+{
+	struct source_file *s = g_hash_table_lookup(l->priv->sources, file);
+
+	if (!s) {
+		s = source_read(file);
+		g_hash_table_insert(l->priv->sources, g_strdup(file), s);
+	}
+	return line && line <= s->lines->len ? g_array_index(s->lines, char *, line - 1) : NULL;
+}
+
+/* A decoder for the run's instruction set, by the core it ran on or, where that is gone, the default one. */
+static int decoder(struct code **out, const struct run_info *run)
+{
+	struct core_desc *d = g_new0(struct core_desc, 1);
+	const char *core = run->isa ? core_default_name(run->isa) : NULL;
+	int err = run->core ? core_desc_load(d, run->core) : -ENOENT;
+
+	if (err && core)
+		err = core_desc_load(d, core);
+	if (!err) {
+		struct code_config config = {
+			.cpu = d->cpu, .features = d->features, .ports = d->port_names, .units = d->unit_names,
+		};
+
+		config.isa = !strcmp(d->isa, "aarch64") ? ISA_AARCH64 : !strcmp(d->isa, "riscv64") ? ISA_RISCV64 : ISA_X86_64;
+		err = code_new(out, &config);
+	}
+	g_free(d);
+	return err;
+}
+
+/* Decodes [from, to) and appends its instructions as never executed. */
+static void decode(struct listing *l, int file, uint64_t from, uint64_t to, const uint8_t *bytes)
+{
+	struct listing_private *p = l->priv;
+
+	for (uint64_t at = from; at < to;) {
+		uint32_t insn = code_add(p->code, at, bytes + (at - from), (size_t)(to - at));
+		struct listing_row row = { .address = at };
+		struct place place;
+		char text[TEXT_BYTES];
+
+		code_text(p->code, insn, text, sizeof text);
+		row.disassembly = g_string_chunk_insert(p->strings, text);
+		if (symbols_place(p->symbols, file, at, &place)) {
+			row.file = place.file;
+			row.line = place.line;
+		}
+		g_array_append_val(p->rows, row);
+		at += code_insn(p->code, insn)->length;
+	}
+}
+
+/* The function's bytes in its module's file; `*why` says why they cannot be had. */
+static uint8_t *function_bytes(struct listing *l, const struct query_function *f, int *file, const char **why)
+{
+	uint8_t *bytes;
+
+	*why = NULL;
+	if (!f->module)
+		*why = "JIT code is in no file";
+	else if (!f->symbol || !f->size || f->size > MOST_BYTES)
+		*why = "the function's size is not known";
+	else if ((*file = symbols_open(l->priv->symbols, f->module)) < 0)
+		*why = "its file cannot be read";
+	else if (f->build_id && strcmp(f->build_id, symbols_build_id(l->priv->symbols, *file)))
+		*why = "its file has been built anew since";
+	if (*why)
+		return NULL;
+	bytes = g_malloc(f->size);
+	if (symbols_bytes(l->priv->symbols, *file, f->address, bytes, f->size) == f->size)
+		return bytes;
+	g_free(bytes);
+	*why = "its file does not hold its code";
+	return NULL;
+}
+
+int listing_new(struct listing **out, struct query *q, const struct query_function *f)
+{
+	struct listing *l = g_new0(struct listing, 1);
+	struct listing_private *p = g_new0(struct listing_private, 1);
+	const struct query_insn *in;
+	uint8_t *bytes = NULL;
+	uint64_t at;
+	size_t n;
+	int file = -1, err;
+
+	l->priv = p;
+	p->rows = g_array_new(FALSE, FALSE, sizeof(struct listing_row));
+	p->strings = g_string_chunk_new(1 << 14);
+	p->sources = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, source_free);
+	err = query_insns(q, f, &in, &n);
+	if (!err)
+		err = symbols_new(&p->symbols);
+	if (err)
+		goto out;
+	bytes = function_bytes(l, f, &file, &l->partial);
+	if (bytes && decoder(&p->code, query_run(q))) {
+		l->partial = "no core description for its instruction set could be read";
+		g_free(bytes);
+		bytes = NULL;
+	}
+
+	at = f->address;
+	for (size_t i = 0; i < n; i++) {
+		struct listing_row row = {
+			.insn = &in[i], .address = in[i].address, .disassembly = in[i].disassembly,
+			.file = in[i].file, .line = in[i].line,
+		};
+
+		if (bytes && in[i].address > at)
+			decode(l, file, at, MIN(in[i].address, f->address + f->size), bytes + (at - f->address));
+		g_array_append_val(p->rows, row);
+		at = MAX(at, in[i].address + in[i].length);
+	}
+	if (bytes && at < f->address + f->size)
+		decode(l, file, at, f->address + f->size, bytes + (at - f->address));
+	l->row = &g_array_index(p->rows, struct listing_row, 0);
+	l->nr = p->rows->len;
+out:
+	g_free(bytes);
+	if (err) {
+		listing_free(l);
+		return err;
+	}
+	*out = l;
+	return 0;
+}
+
+void listing_free(struct listing *l)
+{
+	if (!l)
+		return;
+	symbols_free(l->priv->symbols);
+	code_free(l->priv->code);
+	g_hash_table_destroy(l->priv->sources);
+	g_string_chunk_free(l->priv->strings);
+	g_array_free(l->priv->rows, TRUE);
+	g_free(l->priv);
+	g_free(l);
+}

@@ -1,0 +1,37 @@
+/*
+ * All the code of one function, executed or not, in the order of addresses: what `annotate` shows.
+ *
+ * The executed instructions are the profile's. Those never executed are read from the module's file, where it
+ * is there and still the same build, and decoded here.
+ */
+#ifndef CYCLEWISE_VIEW_LISTING_H
+#define CYCLEWISE_VIEW_LISTING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/query.h"
+
+struct listing_row {
+	const struct query_insn *insn; /* NULL: never executed */
+	uint64_t address;
+	const char *disassembly;
+	const char *file;              /* NULL: unknown */
+	uint32_t line;                 /* 0: unknown */
+};
+
+struct listing {
+	const struct listing_row *row; /* [nr] */
+	size_t nr;
+	const char *partial;           /* why what was never executed is not there; NULL: it is */
+	struct listing_private *priv;
+};
+
+/* Valid until listing_free(), or query_free(). 0 or -errno. */
+int  listing_new(struct listing **out, struct query *q, const struct query_function *f);
+void listing_free(struct listing *l);
+
+/* The text of a source line, without its end; NULL: the file cannot be read, or has no such line. */
+const char *listing_source(struct listing *l, const char *file, uint32_t line);
+
+#endif

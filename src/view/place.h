@@ -1,0 +1,22 @@
+/*
+ * Places in the program as views write them: functions, lines, instructions.
+ */
+#ifndef CYCLEWISE_VIEW_PLACE_H
+#define CYCLEWISE_VIEW_PLACE_H
+
+#include "view/view.h"
+
+enum { PLACE_SIZE = 1024 };
+
+/* "symbol", or "symbol  [module]" with the module's last name; "(no symbol)" and "(JIT code)" have no name. */
+char *place_function(const struct query_function *f, bool module, char buf[PLACE_SIZE]);
+/* "file:line" */
+char *place_line(const char *file, uint32_t line, char buf[PLACE_SIZE]);
+/* "symbol+0x1c file.c:12", "0x1139 [libc.so.6]", with what is known */
+char *place_insn(const struct query_insn *in, char buf[PLACE_SIZE]);
+
+/* One element of "functions" and of "hot". */
+void function_json(struct json *j, const struct view_request *r, const struct query_function *f);
+void insn_json(struct json *j, const struct view_request *r, const struct query_insn *in);
+
+#endif
