@@ -1,0 +1,397 @@
+#include "cmd/drive.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "cmd/lanes.h"
+#include "cmd/progress.h"
+#include "cmd/version.h"
+#include "core/core.h"
+#include "isa/code.h"
+#include "source/source.h"
+#include "view/json.h"
+
+/* A checkpoint is due this long after the start, then after as long again or COST times what the last one took. */
+enum { FIRST_US = 2 * 1000 * 1000, EVERY_US = 10 * 1000 * 1000, COST = 20 };
+
+struct drive {
+	const struct drive_config *config;
+	struct program program;
+	struct core_desc desc;
+	const struct core_ops *model;
+	const struct source_ops *ops;
+	struct code *code;
+	struct source *source;
+	struct run run;
+	struct lanes *lanes;
+	struct profile *profile;
+	int64_t due;                   /* of the next checkpoint, microseconds of the monotonic clock */
+};
+
+/* What a signal handler reaches: the one source that runs. */
+static const struct source_ops *signalled_ops;
+static struct source *signalled;
+static volatile sig_atomic_t last_signal;
+
+static void on_signal(int sig)
+{
+	last_signal = sig;
+	signalled_ops->interrupt(signalled, sig);
+}
+
+static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+static void signals_forward(const struct drive *d, struct sigaction *old)
+{
+	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	signalled_ops = d->ops;
+	signalled = d->source;
+	last_signal = 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(forwarded); i++) {
+		sigaction(forwarded[i], NULL, &old[i]);
+		if (old[i].sa_handler != SIG_IGN)
+			sigaction(forwarded[i], &act, NULL);
+	}
+}
+
+static void signals_restore(const struct sigaction *old)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(forwarded); i++)
+		sigaction(forwarded[i], &old[i], NULL);
+}
+
+/* What stands on the command line is wrong usage, whatever is wrong with it. */
+static int wrong_usage(int err)
+{
+	if (err)
+		error_status(EXIT_USAGE);
+	return err;
+}
+
+/* Names of enum isa in core descriptions. */
+static const char *const isa_names[NR_ISAS] = { "x86-64", "aarch64", "riscv64" };
+
+static int describe(struct drive *d)
+{
+	const struct options *o = d->config->options;
+	int err = 0;
+
+	if (o->core)
+		err = wrong_usage(core_desc_load(&d->desc, o->core));
+	if (!err)
+		err = program_probe(&d->program, d->config->argv[0]);
+	if (err)
+		return err;
+	if (!o->core)
+		err = core_desc_load(&d->desc, core_default_name(isa_names[d->program.isa]));
+	if (!err && strcmp(d->desc.isa, isa_names[d->program.isa])) {
+		error_set(EINVAL, d->desc.name, "is a core for %s, but %s is a program for %s", d->desc.isa,
+		          d->config->argv[0], isa_names[d->program.isa]);
+		error_remedy("without --core it runs on %s; `cyclewise cores` lists all",
+		             core_default_name(isa_names[d->program.isa]));
+		err = wrong_usage(-EINVAL);
+	}
+	for (guint i = 0; i < o->set->len && !err; i++)
+		err = wrong_usage(core_desc_set(&d->desc, o->set->pdata[i]));
+	for (guint i = 0; i < o->scale->len && !err; i++)
+		err = wrong_usage(core_desc_scale(&d->desc, o->scale->pdata[i]));
+	for (guint i = 0; i < o->ideal->len && !err; i++)
+		err = wrong_usage(core_desc_ideal(&d->desc, o->ideal->pdata[i]));
+	return err;
+}
+
+static int find_model(struct drive *d)
+{
+	const char *name = d->config->options->model ? d->config->options->model : "ooo";
+	struct nearest near = { .name = name };
+
+	d->model = core_find(name);
+	if (d->model)
+		return 0;
+	error_set(EINVAL, name, "no such timing model");
+	for (const struct core_ops *const *c = core_list; *c; c++)
+		nearest_offer(&near, (*c)->name);
+	error_remedy("--model %s is the default", near.best ? near.best : "ooo");
+	return wrong_usage(-EINVAL);
+}
+
+static int start(struct drive *d)
+{
+	const struct options *o = d->config->options;
+	struct code_config code = {
+		.isa = d->program.isa, .cpu = d->desc.cpu, .features = d->desc.features,
+		.ports = d->desc.port_names, .units = d->desc.unit_names,
+		.costs = *d->desc.costs_path ? d->desc.costs_path : NULL,
+	};
+	struct source_config source = {
+		.program = &d->program, .argv = d->config->argv, .qemu_cpu = d->desc.qemu_cpu, .window = o->window,
+		.stdout_to_stderr = d->config->stdout_to_stderr,
+	};
+	int err = code_new(&d->code, &code);
+
+	if (err)
+		return err;
+	/* The file before the program: one that cannot be written is found out while nothing is lost. */
+	err = profile_create(&d->profile, d->config->path);
+	if (err)
+		return err;
+	source.code = d->code;
+	d->ops = source_find("qemu");
+	err = d->ops->open(&d->source, &source);
+	if (err)
+		return err;
+	d->run = (struct run){
+		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
+	};
+	return lanes_new(&d->lanes, d->model, d->code, &d->run);
+}
+
+/* --- saving ------------------------------------------------------------------------------------------ */
+
+/* Rows that fail make profile_commit() fail: results are not looked at one by one. */
+
+static void save_options(struct profile *p, const struct options *o)
+{
+	const struct { const char *name; const GPtrArray *list; } lists[] = {
+		{ "set", o->set }, { "scale", o->scale }, { "ideal", o->ideal },
+	};
+	char *text = NULL;
+	size_t size;
+	struct json j;
+	FILE *f;
+
+	if (!o->set->len && !o->scale->len && !o->ideal->len)
+		return;
+	f = open_memstream(&text, &size);
+	g_assert(f);
+	json_init(&j, f);
+	j.indented = 0;
+	json_object(&j, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
+		if (!lists[i].list->len)
+			continue;
+		json_array(&j, lists[i].name);
+		for (guint k = 0; k < lists[i].list->len; k++)
+			json_string(&j, NULL, lists[i].list->pdata[k]);
+		json_end_array(&j);
+	}
+	json_end_object(&j);
+	fclose(f);
+	profile_set(p, "options", text);
+	free(text);
+}
+
+static void save_window(struct profile *p, const struct window *w)
+{
+	GString *s = g_string_new(NULL);
+
+	if (w->roi)
+		g_string_append_printf(s, " --roi %s", w->roi);
+	if (w->start_after)
+		g_string_append_printf(s, " --start-after %s", w->start_after);
+	if (w->stop_at)
+		g_string_append_printf(s, " --stop-at %s", w->stop_at);
+	if (w->skip)
+		g_string_append_printf(s, " --skip %" PRIu64, w->skip);
+	if (w->count)
+		g_string_append_printf(s, " --count %" PRIu64, w->count);
+	if (s->len)
+		profile_set(p, "window", s->str + 1);
+	g_string_free(s, TRUE);
+}
+
+static void save_parameters(struct profile *p, const struct core_desc *d)
+{
+	for (unsigned i = 0; i < nr_core_params; i++) {
+		char value[16];
+		int32_t v;
+
+		memcpy(&v, (const char *)d + core_params[i].offset, sizeof v);
+		snprintf(value, sizeof value, "%" PRId32, v);
+		profile_parameter(p, core_params[i].name, value);
+	}
+	for (unsigned i = 0; i < NR_CORE_STRINGS; i++)
+		profile_parameter(p, core_strings[i].name, (const char *)d + core_strings[i].offset);
+}
+
+static void save_run(struct profile *p, const struct drive *d)
+{
+	const struct options *o = d->config->options;
+
+	profile_set(p, "version", CYCLEWISE_VERSION);
+	profile_set(p, "program", d->config->argv[0]);
+	profile_set_list(p, "arguments", (const char *const *)d->config->argv + 1);
+	profile_set(p, "isa", d->desc.isa);
+	profile_set(p, "core", o->core ? o->core : d->desc.name);
+	profile_set(p, "model", d->model->name);
+	profile_set_int(p, "width", d->desc.rename_width);
+	profile_set_int(p, "seed", (int64_t)o->seed);
+	save_options(p, o);
+	save_window(p, &o->window);
+	save_parameters(p, &d->desc);
+}
+
+/* How it went, as far as is known; `over`: the program has ended. */
+static void save_result(struct profile *p, const struct source_result *r, bool over)
+{
+	const char *notes[G_N_ELEMENTS(r->note) + 1] = { NULL };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(r->note) && *r->note[i]; i++)
+		notes[i] = r->note[i];
+	profile_set_list(p, "notes", notes);
+	profile_set(p, "emulator", r->emulator);
+	profile_set_int(p, "pid", r->pid);
+	profile_set_int(p, "forks", r->forks);
+	profile_set_int(p, "execs", r->execs);
+	profile_set_int(p, "lost", (int64_t)r->lost);
+	if (!over)
+		return;
+	profile_set_int(p, "complete", r->complete);
+	profile_set_int(p, r->signal ? "signal" : "exit_status", r->signal ? r->signal : r->exit_status);
+}
+
+/* One checkpoint. */
+static int save(struct drive *d, struct profile *p, bool over)
+{
+	const struct source_result *r = d->ops->result(d->source);
+	int err = profile_begin(p);
+
+	if (err)
+		return err;
+	save_run(p, d);
+	save_result(p, r, over);
+	err = lanes_save(d->lanes, p);
+	if (err)
+		return err;
+	profile_totals(p);
+	profile_instructions(p, d->code, d->ops->maps(d->source), r->pid);
+	return profile_commit(p);
+}
+
+static int checkpoint(struct drive *d)
+{
+	int64_t now = g_get_monotonic_time();
+	int err;
+
+	if (!d->config->path || now < d->due)
+		return 0;
+	err = save(d, d->profile, false);
+	d->due = g_get_monotonic_time();
+	d->due += MAX((int64_t)EVERY_US, (d->due - now) * COST);
+	return err;
+}
+
+/* The last one. Where the file cannot take it, the profile moves to memory: the report is not lost with it. */
+static int save_last(struct drive *d)
+{
+	int err = save(d, d->profile, true);
+	struct error error = *error_get();
+	struct profile *memory;
+
+	if (!err || !d->config->path)
+		return err;
+	if (!profile_create(&memory, NULL) && !save(d, memory, true)) {
+		profile_close(d->profile);
+		d->profile = memory;
+	} else {
+		profile_close(memory);
+	}
+	error_set(-err, error.what, "%s", error.why);
+	error_remedy("%s", *error.remedy ? error.remedy : "the report below is whole; the file, where there is one, holds the last checkpoint");
+	return err;
+}
+
+/* --- running ----------------------------------------------------------------------------------------- */
+
+static int pump(struct drive *d)
+{
+	const struct options *o = d->config->options;
+	struct progress progress;
+	struct step_batch b;
+	int more, err = 0;
+
+	d->due = g_get_monotonic_time() + FIRST_US;
+	progress_init(&progress, !o->quiet && !o->no_progress);
+	while (!err && (more = d->ops->read(d->source, &b)) > 0) {
+		err = lanes_batch(d->lanes, &b);
+		progress_batch(&progress, &b);
+		if (!err)
+			err = checkpoint(d);
+	}
+	progress_fini(&progress);
+	lanes_finish(d->lanes);
+	return err ? err : more;
+}
+
+static int nothing_counted(const struct options *o)
+{
+	const struct window *w = &o->window;
+
+	if (w->roi) {
+		error_set(ENODATA, w->roi, "the program never entered this function: nothing was counted");
+		error_remedy("--roi takes a name that `nm` or `cyclewise report` shows; inlined functions are not entered");
+	} else if (w->start_after) {
+		error_set(ENODATA, w->start_after, "the program never returned from this function: nothing was counted");
+		error_remedy("--start-after takes a name that `nm` or `cyclewise report` shows; inlined functions are not entered");
+	} else {
+		error_set(ENODATA, "--skip", "the program ended before anything was counted");
+		error_remedy("skip fewer than %" PRIu64 " instructions", w->skip);
+	}
+	return -ENODATA;
+}
+
+static int run(struct drive *d, int *status)
+{
+	const struct source_result *r = d->ops->result(d->source);
+	struct sigaction old[G_N_ELEMENTS(forwarded)];
+	struct error error;
+	int err, saved;
+
+	signals_forward(d, old);
+	err = pump(d);
+	error = *error_get();
+	saved = save_last(d);
+	signals_restore(old);
+
+	*status = last_signal ? 128 + last_signal : r->signal ? 128 + r->signal : r->exit_status;
+	if (err) {
+		error_set(-err, error.what, "%s", error.why);
+		error_remedy("%s", error.remedy);
+		error_status(error.status);
+		return err;
+	}
+	if (saved)
+		return saved;
+	return r->window_seen ? 0 : nothing_counted(d->config->options);
+}
+
+int drive(struct profile **out, int *status, const struct drive_config *config)
+{
+	struct drive *d = g_new0(struct drive, 1);
+	int err;
+
+	d->config = config;
+	err = find_model(d);
+	if (!err)
+		err = describe(d);
+	if (!err)
+		err = start(d);
+	if (!err)
+		err = run(d, status);
+	else if (d->profile)
+		profile_close(g_steal_pointer(&d->profile));
+	*out = d->profile;
+	lanes_free(d->lanes);
+	if (d->source)
+		d->ops->close(d->source);
+	code_free(d->code);
+	g_free(d);
+	return err;
+}

@@ -1,0 +1,163 @@
+#include "cmd/lanes.h"
+
+#include <errno.h>
+#include <glib.h>
+
+#include "cmd/relay.h"
+
+/* One guest thread. A thread's core goes when it ends; its methods' lanes stay, for what they have counted. */
+struct lane {
+	struct lanes *lanes;
+	struct core *core;             /* NULL: ended */
+	void **of;                     /* [nr_methods] */
+};
+
+struct lanes {
+	const struct core_ops *model;
+	struct code *code;
+	const struct run *run;
+	struct relay *relay;
+	size_t nr_methods;
+	void **state;                  /* [nr_methods] */
+	size_t opened;                 /* of the states */
+	GPtrArray *lane;               /* struct lane *, by thread; NULL: not seen yet */
+};
+
+static void methods_take(void *ctx, void *p, const struct timed *t, size_t n)
+{
+	struct lanes *l = ctx;
+	struct lane *lane = p;
+
+	for (size_t i = 0; i < l->nr_methods; i++) {
+		if (t)
+			method_list[i]->batch(l->state[i], lane->of[i], t, n);
+		else
+			method_list[i]->finish(l->state[i], lane->of[i]);
+	}
+}
+
+static void timed_take(void *ctx, const struct timed *t, size_t n)
+{
+	struct lane *lane = ctx;
+
+	relay_give(lane->lanes->relay, lane, t, n);
+}
+
+int lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run)
+{
+	struct lanes *l = g_new0(struct lanes, 1);
+	int err = 0;
+
+	l->model = model;
+	l->code = code;
+	l->run = run;
+	l->lane = g_ptr_array_new();
+	while (method_list[l->nr_methods])
+		l->nr_methods++;
+	l->state = g_new0(void *, l->nr_methods);
+	for (size_t i = 0; i < l->nr_methods && !err; i++) {
+		l->state[i] = g_malloc0(method_list[i]->state_size);
+		err = method_list[i]->open(l->state[i], run);
+		l->opened += !err;
+	}
+	if (!err)
+		err = relay_new(&l->relay, methods_take, l);
+	if (err) {
+		lanes_free(l);
+		return err;
+	}
+	*out = l;
+	return 0;
+}
+
+static void lane_free(struct lanes *l, struct lane *lane)
+{
+	if (lane->core)
+		l->model->close(lane->core);
+	for (size_t i = 0; i < l->nr_methods; i++)
+		g_free(lane->of[i]);
+	g_free(lane->of);
+	g_free(lane);
+}
+
+void lanes_free(struct lanes *l)
+{
+	if (!l)
+		return;
+	relay_free(l->relay);
+	for (size_t i = 0; i < l->opened; i++)
+		method_list[i]->close(l->state[i]);
+	for (size_t i = 0; i < l->nr_methods; i++)
+		g_free(l->state[i]);
+	for (guint i = 0; i < l->lane->len; i++)
+		if (l->lane->pdata[i])
+			lane_free(l, l->lane->pdata[i]);
+	g_ptr_array_free(l->lane, TRUE);
+	g_free(l->state);
+	g_free(l);
+}
+
+/* The methods are told of a new thread with their own thread at rest. */
+static int lane_new(struct lanes *l, uint32_t thread)
+{
+	struct lane *lane = g_new0(struct lane, 1);
+	int err;
+
+	lane->lanes = l;
+	lane->of = g_new0(void *, l->nr_methods);
+	err = l->model->open(&lane->core, l->run->desc, l->code, (struct timed_sink){ timed_take, lane });
+	relay_wait(l->relay);
+	for (size_t i = 0; i < l->nr_methods && !err; i++) {
+		lane->of[i] = g_malloc0(method_list[i]->lane_size);
+		err = method_list[i]->lane(l->state[i], lane->of[i], thread);
+	}
+	if (thread >= l->lane->len)
+		g_ptr_array_set_size(l->lane, (gint)thread + 1);
+	l->lane->pdata[thread] = lane;
+	return err;
+}
+
+static void lane_finish(struct lanes *l, struct lane *lane)
+{
+	l->model->finish(lane->core);
+	l->model->close(lane->core);
+	lane->core = NULL;
+	relay_give(l->relay, lane, NULL, 0);
+}
+
+int lanes_batch(struct lanes *l, const struct step_batch *b)
+{
+	struct lane *lane;
+
+	if (b->thread >= l->lane->len || !l->lane->pdata[b->thread]) {
+		int err = lane_new(l, b->thread);
+
+		if (err)
+			return err;
+	}
+	lane = l->lane->pdata[b->thread];
+	l->model->batch(lane->core, b->step, b->n, b->ahead);
+	if (b->end)
+		lane_finish(l, lane);
+	return 0;
+}
+
+void lanes_finish(struct lanes *l)
+{
+	for (guint i = 0; i < l->lane->len; i++) {
+		struct lane *lane = l->lane->pdata[i];
+
+		if (lane && lane->core)
+			lane_finish(l, lane);
+	}
+}
+
+int lanes_save(struct lanes *l, struct profile *p)
+{
+	int err = 0;
+
+	relay_wait(l->relay);
+	for (size_t i = 0; i < l->nr_methods && !err; i++)
+		err = method_list[i]->save(l->state[i], p);
+	return err;
+}

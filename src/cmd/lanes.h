@@ -1,0 +1,26 @@
+/*
+ * The methods of a run and, for each guest thread, the core that models it and the methods' lanes.
+ *
+ *   steps of a thread ──► its core ──► relay (another thread) ──► every method, on the thread's lane
+ */
+#ifndef CYCLEWISE_CMD_LANES_H
+#define CYCLEWISE_CMD_LANES_H
+
+#include "core/core.h"
+#include "method/method.h"
+#include "source/source.h"
+
+struct lanes;
+
+/* `run` and what it points to must outlive the lanes. 0 or -errno. */
+int  lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run);
+void lanes_free(struct lanes *l);
+
+/* Times a batch on its thread's core. 0, or -errno where a new thread's core cannot be made. */
+int  lanes_batch(struct lanes *l, const struct step_batch *b);
+/* The streams of threads that have not ended do so here (a run that was cut short). */
+void lanes_finish(struct lanes *l);
+/* Saves what all methods hold, between profile_begin() and profile_commit(). 0 or -errno. */
+int  lanes_save(struct lanes *l, struct profile *p);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * The options of all commands: one table. getopt_long()'s arrays, --help, the manual pages' OPTIONS and the
+ * completion are all made from it.
+ *
+ * Place: cmd/, between main.c and the commands.
+ */
+#ifndef CYCLEWISE_CMD_OPTIONS_H
+#define CYCLEWISE_CMD_OPTIONS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source/source.h"
+
+/* All that a command line can say. Strings are argv's own. */
+struct options {
+	const char *core, *model;          /* NULL: the default */
+	GPtrArray *set, *scale, *ideal;    /* const char *, in the order given */
+	struct window window;
+	uint64_t period, seed;
+	const char *output;                /* -o; NULL: not given */
+	const char *json_file;             /* --json=FILE; NULL: standard output */
+	const char *report;                /* --report; NULL: standard error or, of what runs nothing, standard output */
+	uint64_t limit;                    /* 0: the command's own */
+	bool json, quiet, verbose, no_progress, help;
+};
+
+/* Which commands take an option. */
+enum option_group {
+	OPTIONS_ALL  = 0,                  /* every command */
+	OPTIONS_RUN  = 1 << 0,             /* what runs a program */
+	OPTIONS_FILE = 1 << 1,             /* what writes a profile file */
+	OPTIONS_LIST = 1 << 2,             /* what prints lists */
+};
+
+enum option_kind {
+	OPTION_FLAG,                       /* bool */
+	OPTION_TEXT,                       /* const char * */
+	OPTION_NUMBER,                     /* uint64_t, decimal */
+	OPTION_MANY,                       /* GPtrArray *, may be repeated */
+	OPTION_JSON,                       /* --json[=FILE] */
+};
+
+/* What an option's argument can be completed to. */
+enum option_words { WORDS_NONE, WORDS_FILE, WORDS_CORE, WORDS_MODEL, WORDS_PARAMETER, WORDS_PART };
+
+struct option_row {
+	const char *name;
+	char letter;                       /* of the short option; 0: none */
+	uint8_t groups;                    /* enum option_group */
+	uint8_t kind;                      /* enum option_kind */
+	uint8_t words;                     /* enum option_words */
+	size_t offset;                     /* in struct options */
+	const char *metavar;               /* NULL: no argument */
+	const char *help;                  /* sentences */
+};
+
+extern const struct option_row option_rows[];
+extern const unsigned nr_option_rows;
+
+/* Whether a command that takes `groups` takes the option. */
+bool option_taken(const struct option_row *row, unsigned groups);
+
+/* The option as usage shows it: "-o FILE", "--json[=FILE]". */
+void option_usage(const struct option_row *row, char *buf, size_t size);
+
+/*
+ * Parses argv[1..], stopping at the first word that is no option (permute false: the program's own options
+ * follow it) or gathering them behind (permute true). Returns the index of the first such word, or -EINVAL with
+ * the error's status EXIT_USAGE. The lists in `o` are freed with options_fini() in any case.
+ */
+int  options_parse(struct options *o, unsigned groups, bool permute, int argc, char **argv);
+void options_fini(struct options *o);
+
+#endif

@@ -1,0 +1,70 @@
+#include "cmd/profiled.h"
+
+#include "base/error.h"
+#include "cmd/drive.h"
+#include "cmd/version.h"
+#include "view/number.h"
+
+static void print_summary(struct query *q, const char *path)
+{
+	const struct run_info *run = query_run(q);
+	char instructions[NUMBER_SIZE], cycles[NUMBER_SIZE];
+
+	fprintf(stderr, "cyclewise: %s: %s instructions, %s cycles on %s%s; `cyclewise report %s` shows where they went\n", path,
+	        number_grouped(instructions, run->instructions),
+	        number_whole(cycles, run->cycles_units, run->units_per_cycle), run->core,
+	        run->complete ? "" : ", cut short", path);
+}
+
+static int show(struct invocation *call, struct profile *p, const char *view, const char *summary_of)
+{
+	struct view_request r = {
+		.version = CYCLEWISE_VERSION, .limit = call->options.limit, .verbose = call->options.verbose,
+		.quiet = call->options.quiet,
+	};
+	int err = query_new(&r.query, p);
+
+	if (err)
+		return err;
+	if (summary_of)
+		print_summary(r.query, summary_of);
+	err = output_view(&call->output, view_find(view), &r);
+	query_free(r.query);
+	return err;
+}
+
+int profiled(const struct command *c, struct invocation *call, const char *path, const char *view, bool summary)
+{
+	struct drive_config config = {
+		.options = &call->options, .argv = call->argv, .path = path,
+		.stdout_to_stderr = call->output.json == stdout,
+	};
+	struct profile *p;
+	struct error error;
+	int status = EXIT_FAILED, err, shown = 0;
+
+	if (!call->argc)
+		return command_usage(c, "PROGRAM", "is missing");
+	if (summary && call->output.text == stderr)
+		call->output.text = NULL;
+	else
+		summary = false;
+	err = drive(&p, &status, &config);
+	error = *error_get();
+	/* After an error the JSON is the error's. */
+	if (err && call->output.json) {
+		profile_close(p);
+		return err;
+	}
+	if (p)
+		shown = show(call, p, view, summary && !err ? path : NULL);
+	if (profile_close(p) && !shown && !err)
+		return -EIO;
+	if (err) {
+		error_set(-err, error.what, "%s", error.why);
+		error_remedy("%s", error.remedy);
+		error_status(error.status);
+		return err;
+	}
+	return shown ? shown : status;
+}

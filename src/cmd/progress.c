@@ -1,0 +1,48 @@
+#include "cmd/progress.h"
+
+#include <glib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "view/number.h"
+
+enum { EVERY_US = 500000 };
+
+void progress_init(struct progress *p, bool wanted)
+{
+	const char *term = getenv("TERM");
+
+	*p = (struct progress){ .shown = wanted && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") };
+	p->start = p->last = g_get_monotonic_time();
+}
+
+void progress_batch(struct progress *p, const struct step_batch *b)
+{
+	char a[NUMBER_SIZE], speed[NUMBER_SIZE];
+	int64_t now;
+
+	if (!p->shown)
+		return;
+	for (size_t i = 0; i < b->n; i++)
+		p->instructions += step_kind(&b->step[i]) == STEP_INSN;
+	now = g_get_monotonic_time();
+	if (now - p->last < EVERY_US)
+		return;
+	p->last = now;
+	p->drawn = true;
+	fprintf(stderr, "\r\033[Kcyclewise: %s instructions, %s million a second, %" G_GINT64_FORMAT " s",
+	        number_grouped(a, p->instructions),
+	        number_ratio(speed, p->instructions, (uint64_t)(now - p->start), 1), (now - p->start) / 1000000);
+	fflush(stderr);
+}
+
+void progress_fini(struct progress *p)
+{
+	if (p->drawn) {
+		fputs("\r\033[K", stderr);
+		fflush(stderr);
+	}
+	p->drawn = p->shown = false;
+}
