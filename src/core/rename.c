@@ -241,6 +241,8 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 	struct wait w = { a->fetched.avail, 0, WAIT_NONE };
 	unsigned loads = 0, stores = 0;
 
+	a->registers[BANK_INTEGER] = a->registers[BANK_VECTOR] = 0;
+	a->slot_position = 0;
 	if (a->fused) {
 		a->dispatch = a->dispatch_last = later(o->rename_cycle, a->fetched.avail);
 		if (a->dispatch > o->rename_cycle)
