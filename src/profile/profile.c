@@ -32,6 +32,16 @@ static const char *profile_name(const struct profile *p)
 	return p->path ? p->path : "profile";
 }
 
+/* The errno behind an I/O error: of the file where SQLite keeps it, else of the last system call that failed. */
+static int system_error(sqlite3 *db)
+{
+	int code = 0;
+
+	if (sqlite3_file_control(db, NULL, SQLITE_FCNTL_LAST_ERRNO, &code) != SQLITE_OK || code <= 0)
+		code = sqlite3_system_errno(db);
+	return code > 0 ? code : EIO;
+}
+
 int profile_failed(struct profile *p, sqlite3 *db, int rc)
 {
 	int code;
@@ -45,9 +55,7 @@ int profile_failed(struct profile *p, sqlite3 *db, int rc)
 		break;
 	case SQLITE_IOERR:
 	case SQLITE_CANTOPEN:
-		code = sqlite3_system_errno(db);
-		if (code <= 0)
-			code = EIO;
+		code = system_error(db);
 		break;
 	default:
 		p->error = error_set(EIO, profile_name(p), "%s", sqlite3_errmsg(db));

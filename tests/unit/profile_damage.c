@@ -1,0 +1,264 @@
+/*
+ * Files that are no profile, or no longer one: each has its error, and no damage makes a reader crash. What the
+ * damage leaves readable may say anything, so only that the readers end and report is asserted of it.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <glib.h>
+#include <sqlite3.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "profile/query.h"
+#include "profile_fake.h"
+#include "symbol_fixture.h"
+
+enum { MUTANTS = 1500, INSNS = 300, NOBODY = 65534 };
+
+static void make_profile(const char *path)
+{
+	static const struct slot_counts slots = { 5, 4, 3, 2, 1 };
+	static const char *const arguments[] = { "one", "two", NULL };
+	struct fake *f = fake_new();
+	struct profile *p;
+
+	assert_int_equal(profile_create(&p, path), 0);
+	assert_int_equal(profile_begin(p), 0);
+	for (uint32_t i = 0; i < INSNS; i++) {
+		fake_insn(f, MODULE_NONE, 0, 0x1000 + i * 4, 0);
+		profile_cycles(p, i, 0, i, i * 7);
+		profile_cycles(p, i, 3, 1, 5);
+		profile_sample(p, "TEA", i, 0, i);
+		profile_insn_figure(p, "ProfileMe", i, "x", i);
+	}
+	assert_int_equal(profile_instructions(p, fake_code(f), fake_maps(f), 0), 0);
+	profile_set_list(p, "arguments", arguments);
+	profile_thread(p, 0, 1, 2, 3, &slots);
+	profile_region(p, "r", 1, 2, 3, &slots);
+	profile_state(p, 0, "compute", 1);
+	profile_event(p, "DR-L1", 1);
+	profile_component(p, "fmt", "base", 1);
+	profile_figure(p, "TEA", "period", 1);
+	profile_parameter(p, "rob.entries", "1");
+	profile_unmodelled(p, "FORM", 1);
+	assert_int_equal(profile_commit(p), 0);
+	assert_int_equal(profile_close(p), 0);
+	fake_free(f);
+}
+
+/* Reads everything that a view may ask for; true: all of it could be read. */
+static bool read_everything(const char *path)
+{
+	const struct query_function *functions, *const *found;
+	const struct query_insn *insns;
+	const void *rows;
+	struct profile *p;
+	struct query *q;
+	size_t nr, total;
+	int err = profile_open(&p, path);
+
+	if (!err) {
+		err = query_new(&q, p);
+		if (!err) {
+			err |= query_hot(q, 0, &insns, &nr, &total);
+			for (size_t i = 0; !err && i < nr; i++)
+				assert_true(strlen(insns[i].disassembly) < 1 << 20 && insns[i].function);
+			err |= query_functions(q, &functions, &nr);
+			if (!err && nr)
+				err |= query_insns(q, functions, &insns, &total);
+			err |= query_lines(q, (const struct query_line **)&rows, &nr);
+			err |= query_find(q, "f", &found, &nr);
+			err |= query_threads(q, (const struct query_thread **)&rows, &nr);
+			err |= query_regions(q, (const struct query_region **)&rows, &nr);
+			err |= query_states(q, (const struct query_state **)&rows, &nr);
+			err |= query_events(q, (const struct query_count **)&rows, &nr);
+			err |= query_components(q, "fmt", (const struct query_count **)&rows, &nr);
+			err |= query_samples(q, "TEA", (const struct query_sample **)&rows, &nr);
+			err |= query_figures(q, NULL, (const struct query_figure **)&rows, &nr);
+			err |= query_insn_figures(q, NULL, (const struct query_figure **)&rows, &nr);
+			err |= query_parameters(q, (const struct query_parameter **)&rows, &nr);
+			err |= query_unmodelled(q, (const struct query_count **)&rows, &nr);
+			query_free(q);
+		}
+		profile_close(p);
+	}
+	if (err) {
+		assert_int_equal(err, -EINVAL);
+		assert_string_not_equal(error_get()->why, "");
+	}
+	return !err;
+}
+
+static void mutate(GRand *random, char *bytes, gsize *size)
+{
+	int nr = g_rand_int_range(random, 1, 16);
+
+	for (int i = 0; i < nr; i++) {
+		gsize at = (gsize)g_rand_double_range(random, 0, (double)*size);
+
+		/* Half of the damage goes to the start of a page, where its structure stands. */
+		if (g_rand_boolean(random))
+			at = at / 4096 * 4096 + (gsize)g_rand_int_range(random, 0, 64);
+		if (at < *size)
+			bytes[at] = (char)g_rand_int(random);
+	}
+	if (!g_rand_int_range(random, 0, 10))
+		*size = (gsize)g_rand_double_range(random, 0, (double)*size);
+}
+
+static void mutants(void **state)
+{
+	const char *path = fixture_path("mutant.cw");
+	GRand *random = g_rand_new_with_seed(1);
+	unsigned readable = 0;
+	char *whole, *bytes;
+	gsize size, kept;
+
+	make_profile(fixture_path("sound.cw"));
+	assert_true(read_everything(fixture_path("sound.cw")));
+	assert_true(g_file_get_contents(fixture_path("sound.cw"), &whole, &size, NULL));
+	bytes = g_malloc(size);
+	for (unsigned i = 0; i < MUTANTS; i++) {
+		memcpy(bytes, whole, size);
+		kept = size;
+		mutate(random, bytes, &kept);
+		assert_true(g_file_set_contents_full(path, bytes, (gssize)kept, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+		readable += read_everything(path);
+	}
+	assert_in_range(readable, MUTANTS / 100, MUTANTS / 2);
+	g_free(bytes);
+	g_free(whole);
+	g_rand_free(random);
+}
+
+/* Cut anywhere, it is told to be cut short. */
+static void truncated(void **state)
+{
+	static const unsigned keeps[] = { 100, 4095, 4096, 5000, 16384 };
+	const char *path = fixture_path("cut.cw");
+	struct profile *p;
+	char *whole;
+	gsize size;
+
+	make_profile(fixture_path("whole.cw"));
+	assert_true(g_file_get_contents(fixture_path("whole.cw"), &whole, &size, NULL));
+	assert_true(size > 16384);
+	for (unsigned i = 0; i < G_N_ELEMENTS(keeps); i++) {
+		assert_true(g_file_set_contents(path, whole, keeps[i], NULL));
+		assert_int_equal(profile_open(&p, path), -EINVAL);
+		assert_string_equal(error_get()->why, "damaged profile: it has been cut short");
+	}
+	assert_true(g_file_set_contents(path, whole, (gssize)size - 1, NULL));
+	assert_int_equal(profile_open(&p, path), -EINVAL);
+	g_free(whole);
+}
+
+static void check_error(const char *path, int expected, const char *why)
+{
+	struct profile *p;
+
+	assert_int_equal(profile_open(&p, path), expected);
+	assert_string_equal(error_get()->what, path);
+	if (!strstr(error_get()->why, why))
+		fail_msg("%s: %s", path, error_get()->why);
+	assert_string_not_equal(error_get()->remedy, "");
+}
+
+static void execute(const char *path, const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void no_profiles(void **state)
+{
+	check_error(fixture_path("none.cw"), -ENOENT, "No such file");
+	check_error(fixture_folder(), -EINVAL, "is a directory");
+	check_error("/dev/null", -EINVAL, "not a regular file");
+	assert_true(fixture_run("mkfifo %1/pipe.cw; : > %1/empty.cw; echo text > %1/text.cw; head -c 9999 /dev/zero > %1/zero.cw"));
+	check_error(fixture_path("pipe.cw"), -EINVAL, "not a regular file");
+	check_error(fixture_path("empty.cw"), -EINVAL, "is empty");
+	check_error(fixture_path("text.cw"), -EINVAL, "is not a profile of cyclewise");
+	check_error(fixture_path("zero.cw"), -EINVAL, "is not a profile of cyclewise");
+	execute(fixture_path("other.cw"), "CREATE TABLE run (key, value)");
+	check_error(fixture_path("other.cw"), -EINVAL, "is an SQLite database, but not a profile");
+}
+
+static void altered(void **state)
+{
+	make_profile(fixture_path("newer.cw"));
+	execute(fixture_path("newer.cw"), "PRAGMA user_version = 99");
+	check_error(fixture_path("newer.cw"), -EINVAL, "is a profile of version 99");
+	make_profile(fixture_path("unversioned.cw"));
+	execute(fixture_path("unversioned.cw"), "PRAGMA user_version = 0");
+	check_error(fixture_path("unversioned.cw"), -EINVAL, "makes no sense");
+	make_profile(fixture_path("norun.cw"));
+	execute(fixture_path("norun.cw"), "DROP VIEW hot; DROP TABLE run");
+	check_error(fixture_path("norun.cw"), -EINVAL, "no such table: run");
+	make_profile(fixture_path("noinsn.cw"));
+	execute(fixture_path("noinsn.cw"), "DROP VIEW hot; DROP TABLE insn");
+	assert_false(read_everything(fixture_path("noinsn.cw")));
+	assert_non_null(strstr(error_get()->why, "no such"));
+}
+
+/* Values that no writer writes: readers stay within their arrays. */
+static void nonsense(void **state)
+{
+	const char *path = fixture_path("nonsense.cw");
+
+	make_profile(path);
+	execute(path, "UPDATE insn SET function = 1000000000000 WHERE insn % 3 = 0; UPDATE insn SET function = -5 WHERE insn % 3 = 1;"
+	        "UPDATE insn SET module = 77, source = 'text', line = -1, bytes = zeroblob(5000), disassembly = NULL;"
+	        "INSERT INTO function VALUES (9000000000, 1, 'a', 'a', 0, 0, 5, 5), (3, 99, NULL, 'a', 0, 0, 5, 5);"
+	        "INSERT INTO module VALUES (-1, 'a', NULL), (16000000, NULL, NULL); INSERT INTO source VALUES (12, NULL);"
+	        "UPDATE cycles SET units = -1, executions = 'many', signature = signature + 70000;"
+	        "INSERT INTO cycles VALUES ('text', 'text', 'text', 'text'), (-1, -1, -1, -1);"
+	        "UPDATE run SET value = '{\"a\":[1,null]}' WHERE key = 'arguments'; INSERT INTO run VALUES ('notes', x'00ff');"
+	        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) INSERT INTO inlined SELECT 5, i, 'f', i, i FROM n;");
+	read_everything(path);
+}
+
+static void unreadable(void **state)
+{
+	const char *path = fixture_path("secret.cw");
+	struct profile *p;
+	pid_t child;
+	int status;
+
+	make_profile(path);
+	assert_int_equal(chmod(path, 0), 0);
+	assert_int_equal(chmod(fixture_folder(), 0755), 0);
+	child = fork();
+	if (!child) {
+		if (!geteuid() && (setgid(NOBODY) || setuid(NOBODY)))
+			_exit(2);
+		_exit(profile_open(&p, path) != -EACCES);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mutants),
+		cmocka_unit_test(truncated),
+		cmocka_unit_test(no_profiles),
+		cmocka_unit_test(altered),
+		cmocka_unit_test(nonsense),
+		cmocka_unit_test(unreadable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
