@@ -331,26 +331,29 @@ uint32_t code_find(struct code *code, uint64_t pc)
 	return n ? code_add(code, pc, bytes, n) : CODE_NONE;
 }
 
-int code_text(struct code *code, uint32_t index, char *buf, size_t size)
+int code_text_at(struct code *code, uint32_t index, uint64_t address, char *buf, size_t size)
 {
 	struct code_private *p = code->priv;
-	const struct insn *insn = &code->insn[index];
+	struct insn insn = code->insn[index];
 	const uint8_t *bytes = p->entries[index].bytes;
 	char text[256];
 	unsigned done = 0;
 	size_t n = 0;
 
-	if (insn->flags & INSN_UNDECODED)
+	if (insn.flags & INSN_UNDECODED)
 		return g_snprintf(buf, size, "(bad)");
-	while (done < insn->length && n + 1 < sizeof text) {
+	if (insn.target)
+		insn.target += address - insn.pc;
+	insn.pc = address;
+	while (done < insn.length && n + 1 < sizeof text) {
 		struct decoded d;
-		if (!decoder_decode(p->decoder, insn->pc + done, bytes + done, insn->length - done, &d))
+		if (!decoder_decode(p->decoder, address + done, bytes + done, insn.length - done, &d))
 			break;
-		decoder_text(p->decoder, insn->pc + done, bytes + done, insn->length - done, text + n, sizeof text - n);
+		decoder_text(p->decoder, address + done, bytes + done, insn.length - done, text + n, sizeof text - n);
 		n = strlen(text);
 		done += d.length;
 	}
-	text_as_objdump(code->config.isa, code_form(code, index), insn, text, sizeof text);
+	text_as_objdump(code->config.isa, code_form(code, index), &insn, text, sizeof text);
 	return g_snprintf(buf, size, "%s", text);
 }
 

@@ -52,8 +52,11 @@ void code_page(struct code *code, uint64_t page, const uint8_t bytes[4096]);
 /* The instruction at `pc` by the newest bytes seen there, executed or not; CODE_NONE where none are known. For the wrong path. */
 uint32_t code_find(struct code *code, uint64_t pc);
 
-/* Disassembly, as `objdump -d` would print it (AT&T syntax for x86); returns its length, as snprintf. */
-int code_text(struct code *code, uint32_t insn, char *buf, size_t size);
+/*
+ * Disassembly, as `objdump -d` would print it (AT&T syntax for x86), of the instruction as if it stood at `address`: its
+ * pc, or the address in its file. Returns the length, as snprintf.
+ */
+int code_text_at(struct code *code, uint32_t insn, uint64_t address, char *buf, size_t size);
 /* Name of the form (LLVM's opcode name, e.g. "ADD64mr"), for reports of what is unmodelled; valid until code_free(). */
 const char *code_form(struct code *code, uint32_t insn);
 /* The instruction's bytes; *size gets their number. Valid until code_free(). */
@@ -62,6 +65,12 @@ const uint8_t *code_bytes(const struct code *code, uint32_t insn, size_t *size);
 static inline const struct insn *code_insn(const struct code *code, uint32_t index)
 {
 	return &code->insn[index];
+}
+
+/* The same at its pc. */
+static inline int code_text(struct code *code, uint32_t insn, char *buf, size_t size)
+{
+	return code_text_at(code, insn, code_insn(code, insn)->pc, buf, size);
 }
 
 #endif

@@ -10,6 +10,8 @@
  * the other (the newest names all).
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "isa/code.h"
@@ -195,25 +197,48 @@ static void name_in_file(struct naming *n, struct named *insn, int file)
 	}
 }
 
+static void put_target(char *text, size_t size, const char *symbol, uint64_t offset)
+{
+	if (offset)
+		snprintf(text, size, " <%s+0x%" PRIx64 ">", symbol, offset);
+	else
+		snprintf(text, size, " <%s>", symbol);
+}
+
+/* The text with the branch target in the file's own addresses and, as objdump has it, by name. */
+static void put_text(struct naming *n, struct named *insn, struct code *code, uint32_t index, int file)
+{
+	const struct insn *in = code_insn(code, index);
+	uint64_t target = in->target + (insn->address - in->pc);
+	struct place place;
+	char text[512];
+	int at = code_text_at(code, index, insn->address, text, sizeof(text) / 2);
+
+	if (at < 0 || at >= (int)sizeof(text) / 2)
+		at = (int)strlen(text);
+	if (in->target && file >= 0 && symbols_place(n->symbols, file, target, &place) && place.symbol)
+		put_target(text + at, sizeof(text) - (size_t)at, place.symbol, target - place.start);
+	insn->text = g_string_chunk_insert_const(n->strings, text);
+}
+
 static void resolve(struct naming *n, struct code *code, const struct maps *maps, uint32_t index)
 {
 	struct named insn = { .address = code_insn(code, index)->pc };
 	struct named_module *m;
 	uint64_t offset, address;
-	char text[256];
+	int file = -1;
 
 	insn.module = maps_place(maps, index, &offset);
-	if (code_text(code, index, text, sizeof(text)) < 0)
-		text[0] = 0;
-	insn.text = g_string_chunk_insert_const(n->strings, text);
 	if (insn.module != MODULE_NONE) {
 		m = module_at(n, maps, insn.module);
 		insn.address = offset;
 		if (m->file >= 0 && symbols_address(n->symbols, m->file, offset, &address)) {
 			insn.address = address;
-			name_in_file(n, &insn, m->file);
+			file = m->file;
+			name_in_file(n, &insn, file);
 		}
 	}
+	put_text(n, &insn, code, index, file);
 	g_array_append_val(n->insns, insn);
 	if (index >= n->by_insn->len)
 		g_array_set_size(n->by_insn, index + 1);

@@ -76,7 +76,7 @@ unsigned fake_texts(const struct fake *f)
 	return f->private.texts;
 }
 
-int code_text(struct code *code, uint32_t insn, char *buf, size_t size)
+int code_text_at(struct code *code, uint32_t insn, uint64_t address, char *buf, size_t size)
 {
 	code->priv->texts++;
 	return snprintf(buf, size, "op %u", insn);

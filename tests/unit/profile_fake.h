@@ -18,7 +18,7 @@ uint32_t fake_module(struct fake *f, const char *path);
 uint32_t fake_insn(struct fake *f, uint32_t module, uint64_t offset, uint64_t pc, uint32_t flags);
 struct code *fake_code(struct fake *f);
 const struct maps *fake_maps(struct fake *f);
-/* How often code_text() was called. */
+/* How often code_text_at() was called. */
 unsigned fake_texts(const struct fake *f);
 
 #endif
