@@ -174,45 +174,54 @@ static uint64_t cycles_on(struct fmt_lane *l, uint64_t from, uint64_t to)
 
 /* --- time ------------------------------------------------------------------------------------------- */
 
-/* Those that left before `now`. */
+/* Those that left before `now`, of which only squashed ones are there: what commits goes in the cycle it does. */
 static inline void leave(struct fmt_lane *l)
 {
-	while (l->first_flight < l->last_flight && flight(l, l->first_flight)->leave < l->now)
-		l->occupied -= flight(l, l->first_flight++)->slots;
-	while (l->nr_doomed && l->doomed[l->nr_doomed - 1].leave < l->now)
+	while (__builtin_expect(l->nr_doomed && l->doomed[l->nr_doomed - 1].leave < l->now, 0))
 		l->occupied -= l->doomed[--l->nr_doomed].slots;
 }
 
-/* Whether all that commit in the cycle `now` are counted. */
-static bool all_counted(const struct fmt_lane *l)
+/* Those that leave in the cycle `now`, and what was squashed behind them before; whether all that leave now are counted. */
+static inline bool leave_head(struct fmt_lane *l)
 {
-	for (uint64_t i = l->first_flight; i < l->last_flight && flight(l, i)->leave <= l->now; i++)
-		if (flight(l, i)->leave == l->now && !flight(l, i)->counted)
-			return false;
-	return true;
+	bool counted = true;
+
+	do {
+		const struct flight *f = flight(l, l->first_flight);
+		if (f->leave > l->now)
+			break;
+		counted &= f->counted || f->leave < l->now;
+		l->occupied -= f->slots;
+	} while (++l->first_flight < l->last_flight);
+	return counted;
 }
 
 /* Goes on to the cycle `to`. Full is a ROB with more than `room` slots taken; `counted`: what cycles are while it is empty. */
-static void go_on(struct fmt_lane *l, uint64_t to, uint32_t room, bool counted)
+static inline void go_on(struct fmt_lane *l, uint64_t to, uint32_t room, bool counted)
 {
 	while (l->now < to) {
 		uint64_t next = to;
 
 		leave(l);
-		const struct flight *head = l->first_flight < l->last_flight ? flight(l, l->first_flight) : NULL;
-		bool counts = counted, full = l->occupied > room, blocked = false;
-		if (head && head->leave == l->now) {
-			next = l->now + 1;
-			counts = all_counted(l);
-		} else if (head) {
-			next = MIN(next, head->leave);
-			counts = head->counted;
-			blocked = true;
-		}
-		if (l->nr_doomed)
+		bool counts = counted, full = l->occupied > room;
+		if (l->first_flight < l->last_flight) {
+			const struct flight *head = flight(l, l->first_flight);
+			if (head->leave == l->now) {
+				next = l->now + 1;
+				counts = leave_head(l);
+			} else if (__builtin_expect(head->leave < l->now, 0)) {
+				leave_head(l);         /* as soon as it dispatched */
+				continue;
+			} else {
+				next = MIN(next, head->leave);
+				counts = head->counted;
+				if (__builtin_expect(l->nr_doomed, 0))
+					next = MIN(next, l->doomed[l->nr_doomed - 1].leave + 1);
+				l->cycles[head->blames] += full && counts ? next - l->now : 0;
+			}
+		} else if (l->nr_doomed) {
 			next = MIN(next, l->doomed[l->nr_doomed - 1].leave + 1);
-		if (counts && full && blocked)
-			l->cycles[head->blames] += next - l->now;
+		}
 		l->last_on = counts && !full;
 		if (l->last_on)
 			l->on += next - l->now;
@@ -291,7 +300,8 @@ static void dispatch(const struct fmt *s, struct fmt_lane *l, const struct timed
 	l->fetch = t->fetch;
 	if (l->now <= cycle) {
 		uint32_t slots = MIN(t->slots, s->width);
-		go_on(l, cycle, s->entries > slots ? s->entries - slots : 0, counted);
+		if (l->now < cycle)
+			go_on(l, cycle, s->entries > slots ? s->entries - slots : 0, counted);
 		go_on(l, cycle + 1, UINT32_MAX, counted);
 	}
 	if (!commits)
@@ -323,7 +333,7 @@ static void dispatch(const struct fmt *s, struct fmt_lane *l, const struct timed
 /* Dispatches what does so in cycles that the walker has given out; the number of records that are done with. */
 static size_t dispatch_some(const struct fmt *s, struct fmt_lane *l, const struct timed *t, size_t n)
 {
-	uint64_t end = l->walker.open < l->walker.nr ? l->walker.v[l->walker.open].from : l->walker.from;
+	uint64_t end = walker_end(&l->walker);
 	size_t i = 0;
 
 	for (; i < n; i++) {
@@ -375,7 +385,7 @@ static void fmt_finish(void *state, void *lane)
 	take(l, v, nr);
 	dispatch_some(s, l, (struct timed *)(void *)l->held->data, l->held->len);
 	g_array_set_size(l->held, 0);
-	go_on(l, l->walker.from, s->entries - 1, false);
+	go_on(l, walker_end(&l->walker), s->entries - 1, false);
 	if (l->penalty)
 		l->cycles[BRANCH] += l->on - l->penalty_on;
 	l->penalty = false;

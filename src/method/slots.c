@@ -29,19 +29,8 @@
 #include "method/walker.h"
 #include "profile/profile.h"
 
-enum { BLOCK = 256, AHEAD = 16, FLUSHES = 4 }; /* AHEAD: the widest rename */
-
-/* A record with slots. */
-struct offer {
-	uint64_t fetch, avail;
-	uint64_t end;                  /* dispatch; where it never does, the cycle after its squash */
-	uint64_t leave;
-	uint64_t flush;                /* cycle of the flush it causes; NO_FLUSH: none */
-	uint32_t insn;
-	uint16_t flags;
-	uint8_t slots;
-	bool dispatches;
-};
+/* The widest rename has 16 slots; uops of that many are at most 32 records, as every other may be a fused second. */
+enum { AHEAD = 32, FLUSHES = 4 };
 
 #define NO_FLUSH UINT64_MAX
 
@@ -55,7 +44,10 @@ struct region {
 	struct retired retired, retired_at_begin;
 };
 
-/* Invariant: all slots before the `used`-th of `cycle` are counted, and no uop before offer[0] is still to come. */
+/* While counting; the four counters by their parts, which are fewer sums a record. */
+struct tallies { uint64_t idle, waiting, issued, retired, recovery; };
+
+/* Invariant: all slots before the `used`-th of `cycle` are counted. */
 struct slots_lane {
 	struct walker walker;
 	struct slots_lane *next;       /* in order of creation */
@@ -63,14 +55,14 @@ struct slots_lane {
 	bool begun, counting;
 	uint64_t cycle;
 	uint32_t used;
-	struct slot_counts slots;      /* while counting */
+	struct tallies slots;
 	struct retired retired;
 	uint64_t uops;
 	uint64_t flush[FLUSHES];       /* cycles of flushes after which nothing of the right path came yet */
 	uint32_t nr_flushes;
-	uint32_t nr_offers, nr_regions;
+	uint32_t nr_edge, nr_regions;
 	struct region *region;         /* [nr_regions] */
-	struct offer offer[BLOCK + AHEAD];
+	struct timed edge[2 * AHEAD];  /* [nr_edge]: last of the batch before, and then what comes after them */
 };
 
 struct slots {
@@ -102,6 +94,13 @@ static int slots_lane(void *state, void *lane, uint32_t thread)
 }
 
 /* --- regions ----------------------------------------------------------------------------------------- */
+
+static struct slot_counts slots_now(const struct slots_lane *l)
+{
+	const struct tallies *s = &l->slots;
+
+	return (struct slot_counts){ s->idle + s->issued, s->waiting + s->issued, s->issued, s->retired, s->recovery };
+}
 
 static struct slot_counts slots_since(const struct slot_counts *now, const struct slot_counts *then)
 {
@@ -143,13 +142,14 @@ static void mark_dispatches(const struct slots *s, struct slots_lane *l, uint32_
 {
 	bool begin;
 	struct region *r = marked(s, l, insn, &begin);
+	struct slot_counts now = slots_now(l);
 
 	if (!r)
 		return;
 	if (begin && !r->slot_depth++)
-		r->slots_at_begin = l->slots;
+		r->slots_at_begin = now;
 	else if (!begin && r->slot_depth && !--r->slot_depth)
-		slots_add(&r->slots, slots_since(&l->slots, &r->slots_at_begin));
+		slots_add(&r->slots, slots_since(&now, &r->slots_at_begin));
 }
 
 static void mark_commits(const struct slots *s, struct slots_lane *l, const struct interval *v)
@@ -170,11 +170,11 @@ static void mark_commits(const struct slots *s, struct slots_lane *l, const stru
 /* --- slots ------------------------------------------------------------------------------------------- */
 
 /* Cycles after this one recover from a flush, as long as nothing is offered; NO_FLUSH: they do not. */
-static uint64_t recovers_from(const struct slots_lane *l, const struct offer *o)
+static uint64_t recovers_from(const struct slots_lane *l, const struct timed *t)
 {
 	uint64_t from = NO_FLUSH;
 
-	if (o->flags & TIMED_WRONG)
+	if (t->flags & TIMED_WRONG)
 		return from;
 	for (uint32_t i = 0; i < l->nr_flushes; i++)
 		from = l->flush[i] < from ? l->flush[i] : from;
@@ -182,134 +182,124 @@ static uint64_t recovers_from(const struct slots_lane *l, const struct offer *o)
 }
 
 /* Something of the right path came: flushes before its fetch are over. Where it commits, all before it are. */
-static void recovered(struct slots_lane *l, const struct offer *o)
+static void recovered(struct slots_lane *l, const struct timed *t)
 {
 	uint32_t n = 0;
 
-	if (o->flags & TIMED_SQUASHED)
+	if (t->flags & TIMED_SQUASHED)
 		for (uint32_t i = 0; i < l->nr_flushes; i++)
-			if (l->flush[i] > o->fetch)
+			if (l->flush[i] > t->fetch)
 				l->flush[n++] = l->flush[i];
 	l->nr_flushes = n;
 }
 
-/* Classes all slots from the present one up to the cycle `end`; o[0] is the next to go, `last` the last offer known. */
-static void idle_slots(struct slots_lane *l, uint32_t width, const struct offer *o, const struct offer *last, uint64_t end)
+static void flushes(struct slots_lane *l, const struct timed *t)
 {
-	uint64_t flush = l->nr_flushes && o <= last ? recovers_from(l, o) : NO_FLUSH;
-	uint64_t total = 0, filled = 0, recovery = 0;
+	bool at_execution = t->flags & TIMED_MISPREDICT && t->complete != TIMED_NEVER;
+
+	if (l->nr_flushes < FLUSHES)
+		l->flush[l->nr_flushes++] = at_execution ? t->fetch + t->complete : timed_leave(t);
+}
+
+/* Classes all slots from the present one up to the cycle `to`; t is the next to go, `end` behind the last known. */
+static void idle_slots(struct slots_lane *l, uint32_t width, const struct timed *t, const struct timed *end, uint64_t to)
+{
+	uint64_t flush = l->nr_flushes && t < end ? recovers_from(l, t) : NO_FLUSH;
+	uint64_t total = 0, held = 0, recovery = 0;
 	uint32_t waiting = 0, free = width - l->used;
 
-	for (uint64_t x = l->cycle, next; x < end; x = next, free = width) {
-		while (waiting < width && o <= last && o->avail <= x)
-			waiting += o++->slots;
-		next = waiting < width && o <= last && o->avail < end ? o->avail : end;
+	for (uint64_t x = l->cycle, next; x < to; x = next, free = width) {
+		for (next = to; waiting < width && t < end; waiting += t++->slots) {
+			uint64_t avail = t->fetch + t->avail;
+			if (avail > x) {
+				next = avail < to ? avail : to;
+				break;
+			}
+		}
 		if (x <= flush && flush < next - 1)
 			next = flush + 1;
 
 		uint64_t more = next - x - 1;  /* cycles like x, all of whose slots are idle */
 		uint64_t idle = free + more * width;
-		uint64_t held = (waiting < free ? waiting : free) + more * (waiting < width ? waiting : width);
 		total += idle;
-		filled += held;
+		held += (waiting < free ? waiting : free) + more * (waiting < width ? waiting : width);
 		recovery += flush < x && !waiting ? idle : 0;
 	}
-	l->cycle = end;
+	l->cycle = to;
 	l->used = 0;
 	if (!l->counting)
 		return;
-	l->slots.total += total;
-	l->slots.filled += filled;
+	l->slots.idle += total;
+	l->slots.waiting += held;
 	l->slots.recovery += recovery;
 }
 
-static inline void issue(struct slots_lane *l, uint32_t width, const struct offer *o)
+/* How many of its slots are filled by its squash: what had none then gets none. */
+static uint32_t slots_squashed(const struct slots_lane *l, uint32_t width, const struct timed *t)
 {
-	bool commits = !(o->flags & (TIMED_WRONG | TIMED_SQUASHED));
-	uint32_t slots = o->slots;
+	uint64_t leave = timed_leave(t);
+	uint64_t most = leave < l->cycle ? 0 : (leave - l->cycle + 1) * width - l->used;
 
-	if (!commits) {                        /* what had no slot by its squash gets none */
-		uint64_t most = o->leave < l->cycle ? 0 : (o->leave - l->cycle + 1) * width - l->used;
-		slots = most < slots ? (uint32_t)most : slots;
+	return most < t->slots ? (uint32_t)most : t->slots;
+}
+
+/* One record: `end` is behind the last one known. Those that were never offered have no slots. */
+static inline void go(const struct slots *s, struct slots_lane *l, const struct timed *t, const struct timed *end)
+{
+	bool commits = timed_commits(t);
+	uint64_t to = timed_dispatch(t);
+	uint32_t slots = t->slots;
+
+	if (__builtin_expect(t->dispatch == TIMED_NEVER, 0)) {
+		if (t->avail == TIMED_NEVER)
+			return;
+		to = timed_leave(t) + 1;
+		slots = 0;
 	}
-	uint32_t used = l->used + slots;
-	while (__builtin_expect(used > width, 0)) {
-		used -= width;
+	if (to > l->cycle) {
+		if (to > l->cycle + 1 || l->used < s->width)
+			idle_slots(l, s->width, t, end, to);
+		l->cycle = to;
+		l->used = 0;
+	}
+	if (__builtin_expect(l->nr_flushes && !(t->flags & TIMED_WRONG), 0))
+		recovered(l, t);
+	if (__builtin_expect(t->flags & (TIMED_FLUSHER | TIMED_MISPREDICT) && !(t->flags & TIMED_WRONG), 0))
+		flushes(l, t);
+	if (commits) {
+		l->counting = t->flags & TIMED_COUNTED;
+		if (__builtin_expect(t->flags & TIMED_MARK, 0))
+			mark_dispatches(s, l, t->insn);
+	} else if (slots) {
+		slots = slots_squashed(l, s->width, t);
+	}
+	for (l->used += slots; __builtin_expect(l->used > s->width, 0); l->used -= s->width)
 		l->cycle++;
-	}
-	l->used = used;
 	if (!l->counting)
 		return;
-	l->slots.total += slots;
-	l->slots.filled += slots;
 	l->slots.issued += slots;
 	l->slots.retired += commits ? slots : 0;
+	l->uops += commits ? t->uops : 0;
 }
 
-static inline void go(const struct slots *s, struct slots_lane *l, const struct offer *o, const struct offer *last)
+/* Takes records that have AHEAD more behind them; the last ones wait at the edge for the next batch. */
+static void go_on(const struct slots *s, struct slots_lane *l, const struct timed *t, size_t n)
 {
-	bool commits = !(o->flags & (TIMED_WRONG | TIMED_SQUASHED));
+	size_t more = n < AHEAD ? n : AHEAD, i = 0;
+	const struct timed *end = l->edge + l->nr_edge + more;
 
-	if (o->end > l->cycle)
-		idle_slots(l, s->width, o, last, o->end);
-	if (l->nr_flushes && !(o->flags & TIMED_WRONG))
-		recovered(l, o);
-	if (o->flush != NO_FLUSH && l->nr_flushes < FLUSHES)
-		l->flush[l->nr_flushes++] = o->flush;
-	if (commits) {
-		l->counting = o->flags & TIMED_COUNTED;
-		if (o->flags & TIMED_MARK)
-			mark_dispatches(s, l, o->insn);
+	memcpy(l->edge + l->nr_edge, t, more * sizeof(*t));
+	for (; i < l->nr_edge && l->edge + i + AHEAD < end; i++)
+		go(s, l, &l->edge[i], end);
+	if (n < AHEAD) {
+		l->nr_edge += (uint32_t)(n - i);
+		memmove(l->edge, l->edge + i, l->nr_edge * sizeof(*t));
+		return;
 	}
-	if (o->dispatches)
-		issue(l, s->width, o);
-}
-
-/* Takes the offers that have AHEAD more behind them. */
-static void go_on(const struct slots *s, struct slots_lane *l, uint32_t ahead)
-{
-	uint32_t n = l->nr_offers > ahead ? l->nr_offers - ahead : 0;
-	const struct offer *last = l->offer + l->nr_offers - 1;
-
-	for (uint32_t i = 0; i < n; i++)
-		go(s, l, &l->offer[i], last);
-	l->nr_offers -= n;
-	memmove(l->offer, l->offer + n, l->nr_offers * sizeof(*l->offer));
-}
-
-static inline uint64_t flush_of(const struct timed *t)
-{
-	if (!(t->flags & (TIMED_FLUSHER | TIMED_MISPREDICT)) || t->flags & TIMED_WRONG)
-		return NO_FLUSH;
-	return t->flags & TIMED_MISPREDICT && t->complete != TIMED_NEVER ? t->fetch + t->complete : timed_leave(t);
-}
-
-/* What was never offered has no slots. The second of a fused pair has none of its own: the first flushes in its place. */
-static void offer(struct slots_lane *l, const struct timed *t, const struct timed *end)
-{
-	uint32_t n = l->nr_offers;
-	uint64_t uops = 0;
-
-	for (; t < end; t++) {
-		struct offer *o = &l->offer[n];
-		bool dispatches = t->dispatch != TIMED_NEVER;
-
-		o->fetch = t->fetch;
-		o->avail = t->fetch + t->avail;
-		o->leave = timed_leave(t);
-		o->end = dispatches ? timed_dispatch(t) : o->leave + 1;
-		o->flush = flush_of(t);
-		o->insn = t->insn;
-		o->flags = t->flags;
-		o->slots = t->slots;
-		o->dispatches = dispatches;
-		uops += timed_commits(t) && t->flags & TIMED_COUNTED ? t->uops : 0u;
-		if (__builtin_expect(!t->slots && n && o->flush != NO_FLUSH, 0))
-			o[-1].flush = o->flush;
-		n += t->slots && t->avail != TIMED_NEVER;
-	}
-	l->nr_offers = n;
-	l->uops += uops;
+	for (i = 0; i < n - AHEAD; i++)
+		go(s, l, &t[i], t + n);
+	memcpy(l->edge, t + n - AHEAD, AHEAD * sizeof(*t));
+	l->nr_edge = AHEAD;
 }
 
 static void retire(const struct slots *s, struct slots_lane *l, const struct interval *v, size_t n)
@@ -335,12 +325,10 @@ static void slots_batch(void *state, void *lane, const struct timed *t, size_t n
 		l->begun = true;
 		l->counting = t->flags & TIMED_COUNTED;
 	}
+	go_on(s, l, t, n);
 	while (t < end) {
-		const struct timed *from = t;
 		size_t nr = walker_read(&l->walker, &t, end, &v);
 		retire(s, l, v, nr);
-		offer(l, from, t);
-		go_on(s, l, AHEAD);
 	}
 }
 
@@ -349,12 +337,15 @@ static void slots_finish(void *state, void *lane)
 	const struct slots *s = state;
 	struct slots_lane *l = lane;
 	const struct interval *v;
+	const struct timed *end = l->edge + l->nr_edge;
 	size_t nr = walker_finish(&l->walker, &v);
 
 	retire(s, l, v, nr);
-	go_on(s, l, 0);
-	if (l->walker.from > l->cycle)
-		idle_slots(l, s->width, l->offer, l->offer - 1, l->walker.from);
+	for (const struct timed *t = l->edge; t < end; t++)
+		go(s, l, t, end);
+	l->nr_edge = 0;
+	if (walker_end(&l->walker) > l->cycle)
+		idle_slots(l, s->width, end, end, walker_end(&l->walker));
 }
 
 /* All threads' counts of one region; of one that is open, up to now. */
@@ -363,6 +354,8 @@ static struct region region_sum(const struct slots *s, uint32_t index)
 	struct region sum = { 0 };
 
 	for (const struct slots_lane *l = s->first; l; l = l->next) {
+		struct slot_counts now = slots_now(l);
+
 		if (index >= l->nr_regions)
 			continue;
 		const struct region *r = &l->region[index];
@@ -371,7 +364,7 @@ static struct region region_sum(const struct slots *s, uint32_t index)
 		slots_add(&sum.slots, r->slots);
 		retired_add(&sum.retired, &r->retired, &none);
 		if (r->slot_depth)
-			slots_add(&sum.slots, slots_since(&l->slots, &r->slots_at_begin));
+			slots_add(&sum.slots, slots_since(&now, &r->slots_at_begin));
 		if (r->commit_depth)
 			retired_add(&sum.retired, &l->retired, &r->retired_at_begin);
 	}
@@ -384,8 +377,10 @@ static int slots_save(const void *state, struct profile *out)
 	uint32_t nr = s->regions ? regions_count(s->regions) : 0;
 	int err = 0;
 
-	for (const struct slots_lane *l = s->first; l && !err; l = l->next)
-		err = profile_thread(out, l->thread, l->retired.instructions, l->uops, l->retired.units, &l->slots);
+	for (const struct slots_lane *l = s->first; l && !err; l = l->next) {
+		struct slot_counts now = slots_now(l);
+		err = profile_thread(out, l->thread, l->retired.instructions, l->uops, l->retired.units, &now);
+	}
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		struct region r = region_sum(s, i);
 		if (r.entries || r.slots.total)

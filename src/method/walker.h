@@ -48,6 +48,7 @@ struct interval {
 	uint16_t flags;                /* enum timed_flags, of its first record */
 	uint8_t empty;                 /* enum commit_state of [from, enter) */
 	uint8_t place;                 /* among those that commit in the cycle: 0 is the oldest */
+	uint8_t mates;                 /* how many commit up to it; 0: it does not */
 	bool own;                      /* payer is itself */
 };
 
@@ -56,14 +57,20 @@ static inline bool interval_commits(const struct interval *v) { return !(v->flag
 
 enum { WALKER_BLOCK = 256, WALKER_MATES = 64 }; /* records a read; most that commit in one cycle */
 
-/* Invariant: v[open .. nr) commit in the cycle `commit`, which may not be complete yet; all before it is given out. */
-struct walker {
+/* Where the walk is, apart so that it stays in registers. */
+struct walker_at {
 	uint64_t from;                 /* first cycle after all intervals in v */
 	uint64_t commit;               /* of the open ones; WALKER_NONE: there is none */
-	uint64_t squashed;             /* first cycle after the last squash by a squashed flusher */
-	uint32_t last, last_psv;       /* who paid last: last committed, or a flusher squashed since */
-	bool last_flushes;
 	uint32_t open, nr;
+	uint32_t last;                 /* who paid last: last committed, or a flusher squashed since */
+	uint16_t last_psv;
+	bool last_flushes;
+};
+
+/* Invariant: v[open .. nr) commit in the cycle `commit`, which may not be complete yet; all before it is given out. */
+struct walker {
+	struct walker_at at;
+	uint64_t squashed;             /* first cycle after the last squash by a squashed flusher */
 	struct interval v[WALKER_BLOCK + WALKER_MATES];
 };
 
@@ -77,5 +84,11 @@ void walker_init(struct walker *w);
 size_t walker_read(struct walker *w, const struct timed **t, const struct timed *end, const struct interval **out);
 /* The stream has ended: the rest. */
 size_t walker_finish(struct walker *w, const struct interval **out);
+
+/* The first cycle of which no interval was given out. */
+static inline uint64_t walker_end(const struct walker *w)
+{
+	return w->at.open < w->at.nr ? w->v[w->at.open].from : w->at.from;
+}
 
 #endif

@@ -15,18 +15,18 @@ static double seconds(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The stream again and again, each time later. */
+/* The stream again and again, each time later; the fastest round, as others use the machine. */
 static double measure(const struct method *const *methods, unsigned nr, const struct run *run,
                       const struct timed *stream, size_t n)
 {
 	void *state[16], *lane[16];
 	struct timed *t = memcpy(malloc(n * sizeof(*t)), stream, n * sizeof(*t));
 	uint64_t length = timed_leave(&t[n - 1]) + 1;
-	double start, spent = 0;
+	double best = 1e9;
 
 	for (unsigned i = 0; i < nr; i++) {
 		state[i] = calloc(1, methods[i]->state_size);
@@ -35,15 +35,18 @@ static double measure(const struct method *const *methods, unsigned nr, const st
 			abort();
 	}
 	for (unsigned round = 0; round < ROUNDS; round++) {
+		double spent = 0;
+
 		for (size_t from = 0; from < n; from += BATCH) {
 			size_t size = n - from < BATCH ? n - from : BATCH;
 			for (size_t i = from; i < from + size; i++) /* as a core that has just written them */
 				t[i].fetch += round ? length : 0;
-			start = seconds();
+			double start = seconds();
 			for (unsigned i = 0; i < nr; i++)
 				methods[i]->batch(state[i], lane[i], t + from, size);
 			spent += seconds() - start;
 		}
+		best = spent < best ? spent : best;
 	}
 	for (unsigned i = 0; i < nr; i++) {
 		methods[i]->finish(state[i], lane[i]);
@@ -52,7 +55,7 @@ static double measure(const struct method *const *methods, unsigned nr, const st
 		free(state[i]);
 	}
 	free(t);
-	return spent * 1e9 / ((double)n * ROUNDS);
+	return best * 1e9 / (double)n;
 }
 
 static void report(const char *title, const struct stream_config *config)
