@@ -296,6 +296,9 @@ static __attribute__((noinline, cold)) enum flow interrupted(struct decoder *d, 
 	const struct insn *i = insn_of(d, at);
 	size_t size;
 
+	/* QEMU takes back an instruction that crosses into the next page, and starts a block with it: nothing is cut short. */
+	if (d->missing && i->branch == BRANCH_NONE && next == i->pc + i->length && accessed(d, at))
+		return FLOWS;
 	if (next == i->pc) { /* restarted: this attempt never was */
 		enum flow flow = d->step[at].flags & STEP_ENTER ? ENTERS : FLOWS;
 		d->nr = at;
@@ -319,14 +322,15 @@ static __attribute__((noinline, cold)) enum flow not_begun(struct decoder *d, ui
 	return entered || next != d->now.pc ? ENTERS : FLOWS;
 }
 
-/* Drops the steps of what was not begun; false: the words contradict each other. */
+/* Drops what was not begun from the block under way; false: the words contradict each other. */
 static __attribute__((noinline, cold)) bool shorten(struct decoder *d)
 {
 	if (d->missing > d->now.nr_insns || (d->last && d->last >= d->now.nr_insns - d->missing)) {
 		lose(d, 1);
 		return false;
 	}
-	d->nr = place(d, d->now.nr_insns - d->missing);
+	d->now.nr_insns = (uint16_t)(d->now.nr_insns - d->missing);
+	d->nr = place(d, d->now.nr_insns);
 	return true;
 }
 
@@ -335,7 +339,7 @@ static inline enum flow leave(struct decoder *d, uint64_t next)
 {
 	if (!d->now.nr_insns || (__builtin_expect(d->missing, 0) && !shorten(d)))
 		return ENTERS;
-	unsigned begun = d->now.nr_insns - d->missing;
+	unsigned begun = d->now.nr_insns;
 	d->begun += begun;
 	if (__builtin_expect(!begun, 0))
 		return not_begun(d, next);
