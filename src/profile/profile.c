@@ -96,8 +96,11 @@ static int open_part(struct profile *p)
 
 	for (;;) {
 		fd = open(p->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-		if (fd < 0)
-			return p->error = error_errno(errno, p->path);
+		if (fd < 0) {
+			p->error = error_errno(errno, p->path);
+			error_remedy("choose another file with -o");
+			return p->error;
+		}
 		if (lock_taken(fd)) {
 			close(fd);
 			return p->error = being_written(p->path);
@@ -133,7 +136,7 @@ static void discard_next(struct profile *p)
 static int open_next(struct profile *p)
 {
 	static const char setup[] =
-		"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; BEGIN;";
+		"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8192; BEGIN;";
 	char *identity;
 	int rc, err;
 
@@ -184,6 +187,7 @@ static int replace(struct profile *p)
 	sqlite3_close(p->db);
 	p->db = p->next;
 	p->next = NULL;
+	sqlite3_db_release_memory(p->db);
 	return 0;
 }
 

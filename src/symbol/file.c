@@ -2,7 +2,8 @@
  * An ELF file: program headers, bytes, build-id. What needs symbol tables or DWARF is opened on first use,
  * through libdwfl, which also brings separate debug files and .gnu_debugdata.
  *
- * The file is untrusted: every offset is checked against the file's size.
+ * The file is untrusted: every offset is checked against the file's size. It is mapped, so a file that is cut
+ * short while it is open is not survived; whole files that are replaced, as linkers and installers do, are.
  */
 #include "symbol/file.h"
 

@@ -214,6 +214,22 @@ static void separate_by_link(void **state)
 	symbols_free(p.symbols);
 }
 
+/* Fedora's way: a compressed symbol table within the stripped file. */
+static void mini_debug_info(void **state)
+{
+	struct program p;
+	struct found outer;
+
+	assert_true(fixture_run("gcc -O2 -o %1/mini %2/chain.c && objcopy --only-keep-debug %1/mini %1/mini.debug && xz -f %1/mini.debug && "
+	                        "strip %1/mini && objcopy --add-section .gnu_debugdata=%1/mini.debug.xz %1/mini"));
+	p = load("mini");
+	outer = find(p, "outer");
+	assert_int_equal(outer.nr, 1);
+	assert_true(outer.size);
+	assert_string_equal(place(p, outer.address + 1).symbol, "outer");
+	symbols_free(p.symbols);
+}
+
 /* Of symbols at one address: a function before a label, global before weak before local. */
 static void choice_of_symbol(void **state)
 {
@@ -321,6 +337,95 @@ static void cplusplus(void **state)
 	symbols_free(p.symbols);
 }
 
+/* Innermost line, then the lines of the calls, as "8 13 19 "; 0: unknown. */
+static char *lines_of(struct program p, uint64_t address)
+{
+	GString *text = g_string_new(NULL);
+	struct place at;
+
+	symbols_place(p.symbols, p.file, address, &at);
+	g_string_append_printf(text, "%u ", at.line);
+	for (uint32_t i = 0; i < at.nr_inlined; i++)
+		g_string_append_printf(text, "%u ", at.inlined[i].line);
+	return g_string_free(text, FALSE);
+}
+
+/* The same from what addr2line -i prints for one address: "FILE:LINE", with or without "(discriminator N)". */
+static char *lines_of_block(char **line)
+{
+	GString *text = g_string_new(NULL);
+
+	for (; *line && **line && !g_str_has_prefix(*line, "0x"); line++)
+		g_string_append_printf(text, "%u ", (unsigned)g_ascii_strtoull(strrchr(*line, ':') + 1, NULL, 10));
+	return g_string_free(text, FALSE);
+}
+
+/* Each byte of a program's code, against addr2line, which walks the whole unit for each. */
+static void check_against_addr2line(const char *name)
+{
+	struct program p = load(name);
+	uint64_t address = ask("objdump -h %1/reference | awk '$2 == \".text\" { print $4 }'");
+	uint64_t size = ask("objdump -h %1/reference | awk '$2 == \".text\" { print $3 }'");
+	char *command, *text, **lines;
+	unsigned compared = 0;
+
+	command = g_strdup_printf("seq %llu %llu | xargs printf '%%x\\n' | addr2line -aie %%1/%s > %%1/addr2line",
+	                          (unsigned long long)address, (unsigned long long)(address + size - 1), name);
+	assert_true(fixture_run(command));
+	assert_true(g_file_get_contents(fixture_path("addr2line"), &text, NULL, NULL));
+	lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line && **line; line++) {
+		char *theirs, *ours;
+
+		if (!g_str_has_prefix(*line, "0x"))
+			continue;
+		theirs = lines_of_block(line + 1);
+		ours = lines_of(p, g_ascii_strtoull(*line, NULL, 16));
+		assert_string_equal(ours, theirs);
+		g_free(theirs);
+		g_free(ours);
+		compared++;
+	}
+	assert_int_equal(compared, size);
+	g_strfreev(lines);
+	g_free(text);
+	g_free(command);
+	symbols_free(p.symbols);
+}
+
+static void same_as_addr2line(void **state)
+{
+	assert_true(fixture_run("g++ -O3 -g -o %1/reference %2/templates.cc"));
+	check_against_addr2line("reference");
+}
+
+/* Every exported function of this process's own C library is named where it starts. */
+static void c_library(void **state)
+{
+	unsigned checked = 0;
+	struct symbols *s;
+	struct place at;
+	char *text, *at_line, *end;
+	int file;
+
+	assert_true(fixture_run("path=$(ldd $(command -v ls) | awk '/libc\\.so/ { print $3 }') && ln -s \"$path\" %1/libc && "
+	                        "nm -D --defined-only %1/libc | awk '$2 == \"T\" { print $1 }' > %1/exported"));
+	assert_true(g_file_get_contents(fixture_path("exported"), &text, NULL, NULL));
+	assert_int_equal(symbols_new(&s), 0);
+	file = symbols_open(s, fixture_path("libc"));
+	assert_true(file >= 0);
+	for (at_line = text; *at_line; at_line = end + 1, checked++) {
+		uint64_t address = g_ascii_strtoull(at_line, &end, 16);
+
+		assert_true(symbols_place(s, file, address, &at));
+		assert_non_null(at.symbol);
+		assert_int_equal(at.start, address);
+	}
+	assert_true(checked > 500);
+	symbols_free(s);
+	g_free(text);
+}
+
 struct probes {
 	unsigned nr;
 	uint64_t address[4];
@@ -421,11 +526,14 @@ int main(void)
 		cmocka_unit_test(statically_linked),
 		cmocka_unit_test(separate_by_build_id),
 		cmocka_unit_test(separate_by_link),
+		cmocka_unit_test(mini_debug_info),
 		cmocka_unit_test(choice_of_symbol),
 		cmocka_unit_test(stubs),
 		cmocka_unit_test(aarch64),
 		cmocka_unit_test(riscv64),
 		cmocka_unit_test(cplusplus),
+		cmocka_unit_test(same_as_addr2line),
+		cmocka_unit_test(c_library),
 		cmocka_unit_test(static_probes),
 		cmocka_unit_test(offsets_and_bytes),
 		cmocka_unit_test(not_programs),
