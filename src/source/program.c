@@ -37,9 +37,8 @@ static int find(struct program *out, const char *name)
 {
 	bool there = false;
 
-	if (strlen(name) >= sizeof out->path)
+	if (g_strlcpy(out->path, name, sizeof out->path) >= sizeof out->path)
 		return not_executable(ENAMETOOLONG, name, "the name is too long");
-	snprintf(out->path, sizeof out->path, "%s", name);
 	if (strchr(name, '/')) {
 		if (executable(name, &there))
 			return 0;
