@@ -193,6 +193,8 @@ static void prefetch(struct hierarchy *h, uint64_t cycle, uint64_t line)
 		struct lower *l = &h->lower[depth];
 		struct reply r;
 
+		if (depth)
+			cycle += l->latency;
 		if (cache_find(&l->lines, line) >= 0)
 			return;
 		if (!mshr_free(&l->mshr, cycle, l->mshr.limit / DEMAND_SHARE))

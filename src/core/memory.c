@@ -80,6 +80,11 @@ static int check_lines(const struct core_desc *d)
 	return 0;
 }
 
+static int check_tlb(const char *name, int32_t entries, int32_t ways)
+{
+	return entries >= ways ? 0 : error_set(EINVAL, name, "a TLB of %d entries has no set of %d", entries, ways);
+}
+
 static int l1_init(struct l1 *l, const char *name, int32_t size, int32_t ways, int32_t line, int32_t mshrs, const char *policy,
 	int32_t tlb_entries, int32_t tlb_ways, uint64_t window)
 {
@@ -90,8 +95,6 @@ static int l1_init(struct l1 *l, const char *name, int32_t size, int32_t ways, i
 		return err;
 	if (size < ways * line)
 		return error_set(EINVAL, name, "%d bytes are less than one set of %d lines", size, ways);
-	if (tlb_entries < tlb_ways)
-		return error_set(EINVAL, name, "a TLB of %d entries has no set of %d", tlb_entries, tlb_ways);
 	err = cache_init(&l->lines, (uint32_t)(size / (ways * line)), (uint32_t)ways, replacement);
 	if (!err)
 		err = mshr_init(&l->mshr, (uint32_t)mshrs, window);
@@ -111,8 +114,6 @@ static int translation_init(struct memory *m, const struct core_desc *d, uint64_
 {
 	int err = 0;
 
-	if (d->stlb_entries && d->stlb_entries < d->stlb_ways)
-		return error_set(EINVAL, "stlb", "a TLB of %d entries has no set of %d", d->stlb_entries, d->stlb_ways);
 	if (d->stlb_entries)
 		err = tlb_init(&m->second, (uint32_t)d->stlb_entries, (uint32_t)d->stlb_ways);
 	m->second_latency = (uint64_t)d->stlb_latency;
@@ -131,6 +132,12 @@ int memory_new(struct memory **out, const struct core_desc *d)
 	int err = check_lines(d);
 
 	*out = NULL;
+	if (!err)
+		err = check_tlb("dtlb", d->dtlb_entries, d->dtlb_ways);
+	if (!err)
+		err = check_tlb("itlb", d->itlb_entries, d->itlb_ways);
+	if (!err && d->stlb_entries)
+		err = check_tlb("stlb", d->stlb_entries, d->stlb_ways);
 	if (err)
 		return err;
 	struct memory *m = calloc(1, sizeof *m);

@@ -2,6 +2,7 @@
 #ifndef CYCLEWISE_TESTS_CORE_MEMORY_DESC_H
 #define CYCLEWISE_TESTS_CORE_MEMORY_DESC_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "core/params.h"
@@ -32,7 +33,7 @@ static inline void desc_skylake(struct core_desc *d)
 	d->l1d_bandwidth = 128;
 	d->l2_bandwidth = 28;
 	d->llc_victim = 1;
-	d->dram_latency_ns = 35;
+	d->dram_latency_ns = 33;
 	d->dram_bandwidth = 13000;
 	d->walk_walkers = 2;
 	d->walk_overhead = 16;
@@ -40,6 +41,29 @@ static inline void desc_skylake(struct core_desc *d)
 	d->prefetch_l1_next = 1;
 	d->prefetch_l1i_next = 1;
 	d->prefetch_l2_stream = 32;
+}
+
+/*
+ * A memory system whose cycles are easily added up: L1D 5, L2 14, LLC 80 (16 ways, every miss fills it), memory 80
+ * beyond that where its row is open, 10 more where none is, 20 more where another is. LRU everywhere, addresses are
+ * physical, no prefetchers, buses so wide that they never matter, translations free.
+ */
+static inline void desc_plain(struct core_desc *d)
+{
+	desc_defaults(d);
+	desc_no_prefetch(d);
+	snprintf(d->l1i_replacement, sizeof d->l1i_replacement, "lru");
+	snprintf(d->l1d_replacement, sizeof d->l1d_replacement, "lru");
+	snprintf(d->l2_replacement, sizeof d->l2_replacement, "lru");
+	d->clock_mhz = 1000;
+	d->l1d_bandwidth = d->l2_bandwidth = d->l2_write_bandwidth = d->llc_bandwidth = d->llc_write_bandwidth = 256;
+	d->llc_size = 2097152;
+	d->llc_ways = 16;
+	d->dram_latency_ns = 70;
+	d->dram_cas_ns = d->dram_rcd_ns = d->dram_rp_ns = 10;
+	d->dram_bandwidth = 64000;
+	d->page_colour_seed = 0;
+	d->ideal.dtlb = d->ideal.itlb = true;
 }
 
 #endif
