@@ -70,13 +70,18 @@ static int power_of_two(const struct core_desc *desc, const char *param, int32_t
 	return -EINVAL;
 }
 
-static int whole_sets(const struct core_desc *desc, const char *params, int32_t entries, int32_t ways)
+static bool parts_are_powers_of_two(int32_t entries, int32_t parts)
 {
-	int32_t sets = entries / ways;
+	int32_t size = entries / parts;
 
-	if (sets * ways == entries && !(sets & (sets - 1)))
+	return size * parts == entries && !(size & (size - 1));
+}
+
+static int whole_sets(const struct core_desc *desc, const char *param, int32_t entries, int32_t ways)
+{
+	if (parts_are_powers_of_two(entries, ways))
 		return 0;
-	return error_set(EINVAL, desc->name, "%s: %d entries in %d ways are not a power of two of sets", params, entries, ways);
+	return error_set(EINVAL, desc->name, "%s: %d entries in %d ways are not a power of two of sets", param, entries, ways);
 }
 
 static int check(const struct core_desc *d)
@@ -91,10 +96,9 @@ static int check(const struct core_desc *d)
 		ret = whole_sets(d, "branch.btb1_entries", d->branch_btb1_entries, d->branch_btb1_ways);
 	if (!ret)
 		ret = whole_sets(d, "branch.btb_entries", d->branch_btb_entries, d->branch_btb_ways);
-	if (!ret && d->branch_indirect_entries)
-		ret = whole_sets(d, "branch.indirect_entries", d->branch_indirect_entries, d->branch_indirect_tables);
-	if (!ret && d->branch_indirect_entries && d->branch_indirect_entries < d->branch_indirect_tables)
-		ret = error_set(EINVAL, d->name, "branch.indirect_entries: fewer than branch.indirect_tables");
+	if (!ret && !parts_are_powers_of_two(d->branch_indirect_entries, d->branch_indirect_tables))
+		ret = error_set(EINVAL, d->name, "branch.indirect_entries: %d entries in %d tables are not a power of two each",
+			d->branch_indirect_entries, d->branch_indirect_tables);
 	return ret;
 }
 

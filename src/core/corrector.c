@@ -5,15 +5,21 @@
 
 #include "core/counter.h"
 
-enum { THRESHOLD_START = 35, THRESHOLD_MAX = 255 };
+enum {
+	THRESHOLD_START = 35, THRESHOLD_MAX = 255,
+	MAIN_WEIGHT = 8,               /* of the main prediction in the sum; twice and three times that where it is surer */
+};
 
 /* Bits of history that each table behind the two of bias uses. */
 enum { GLOBAL_LONG = 6, GLOBAL_SHORT = 3, BACKWARD_LONG = 16, BACKWARD_SHORT = 8, LOCAL_LONG = 6, LOCAL_SHORT = 3 };
 
 void corrector_init(struct corrector *c)
 {
-	memset(c, 0, sizeof *c);
+	/* Counters that know nothing cancel each other, and nothing is overruled yet. */
+	for (unsigned i = 0; i < CORRECTOR_TABLES; i++)
+		memset(c->counter[i], i % 2 ? 0xff : 0, CORRECTOR_ENTRIES);
 	c->threshold = THRESHOLD_START;
+	c->choose_high = c->choose_middle = -1;
 }
 
 static uint32_t low(uint64_t bits, unsigned n)
@@ -39,7 +45,7 @@ bool corrector_predict(const struct corrector *c, const struct corrector_history
 		low(local, LOCAL_LONG), low(local, LOCAL_SHORT),
 		h->iteration,
 	};
-	int sum = 0;
+	int sum = (main ? MAIN_WEIGHT : -MAIN_WEIGHT) * (1 + confidence);
 
 	for (unsigned i = 0; i < CORRECTOR_TABLES; i++) {
 		l->index[i] = hash(pc, history[i], i);

@@ -31,7 +31,7 @@ struct corrector_history {
 struct corrector {
 	int8_t counter[CORRECTOR_TABLES][CORRECTOR_ENTRIES];
 	int16_t threshold;             /* below it, a sum is not sure; adapts */
-	int8_t choose_high, choose_middle; /* from 0 on, the sum is believed against a sure or a middling main prediction */
+	int8_t choose_high, choose_middle; /* from 0 on, a sum that is not sure is believed against a sure or middling main prediction */
 };
 
 struct corrector_lookup {
