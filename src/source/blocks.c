@@ -44,16 +44,19 @@ void blocks_pull(struct blocks *b)
 	ring_take(&b->ring, n);
 }
 
-/* The index of the instruction; where it is new, it is placed and told of. */
+/* The index of the instruction; when the plugin first defines it, it is placed and told of. */
 static uint32_t instruction(struct blocks *b, uint64_t pc, const uint8_t *bytes, size_t size)
 {
 	uint32_t insn = code_add(b->code, pc, bytes, size);
 
 	if (insn >= b->form->len) {
-		uint64_t offset;
 		guint old = b->form->len;
 		g_byte_array_set_size(b->form, insn + 1);
-		memset(b->form->data + old, FORM_PLAIN, insn + 1 - old);
+		memset(b->form->data + old, FORM_UNSEEN, insn + 1 - old);
+	}
+	/* A core that walked the wrong path may have put it into the table long before. */
+	if (b->form->data[insn] == FORM_UNSEEN) {
+		uint64_t offset;
 		maps_note(b->maps, insn, pc);
 		uint32_t module = maps_place(b->maps, insn, &offset);
 		if (b->hooks.seen)

@@ -24,6 +24,7 @@ enum form {
 	FORM_REP,                  /* rep string with one access an iteration */
 	FORM_REP_COPY,             /* a read and a write an iteration */
 	FORM_REP_COMPARE,          /* two reads an iteration */
+	FORM_UNSEEN,               /* in the code table by the wrong path alone: never defined by the plugin */
 };
 
 struct block {

@@ -308,6 +308,26 @@ static void test_303_rep_compare(void **state)
 	EXPECT(f, TOUCH(0x1000, E | L, 0x5003, 3), MORE(L, 0x5000, 3), TIMES(3), INSN(0x1002, 0));
 }
 
+/* What a core had put into the code table on its wrong path is looked at all the same when it is defined. */
+static void test_304_rep_known_before(void **state)
+{
+	struct wire_fixture *f = *state;
+	uint64_t offset;
+	uint32_t known = code_add(f->code, 0x1001, movsb.byte, movsb.size), b, next;
+
+	assert_int_equal(maps_add(f->maps, 0x1000, 0x2000, 0x400, "/a/file"), 0);
+	b = define(f, 0x1000, nop, movsb);
+	next = define(f, 0x1003, nop);
+	wire_enter(f, b);
+	wire_touch(f, 1, R, 0x5000, 1);
+	wire_touch(f, 1, W, 0x6000, 1);
+	wire_enter(f, next);
+	wire_end(f, false);
+	EXPECT(f, INSN(0x1000, E), TOUCH(0x1001, L, 0x5000, 1), MORE(S, 0x6000, 1), TIMES(1), INSN(0x1003, 0));
+	assert_int_equal(maps_place(f->maps, known, &offset), 0);
+	assert_int_equal(offset, 0x401);
+}
+
 /* A signal between two iterations: two instructions, as on hardware. */
 static void test_304_rep_interrupted(void **state)
 {
@@ -535,6 +555,7 @@ int main(void)
 		TEST(test_100_branches), TEST(test_101_jump_to_itself), TEST(test_102_pieces), TEST(test_103_unmap),
 		TEST(test_200_two_halves), TEST(test_201_read_modify_write), TEST(test_202_order), TEST(test_203_gather),
 		TEST(test_300_rep_by_executions), TEST(test_301_rep_inside), TEST(test_302_rep_long), TEST(test_303_rep_compare),
+		TEST(test_304_rep_known_before),
 		TEST(test_304_rep_interrupted),
 		TEST(test_400_fault), TEST(test_401_fault_of_the_last), TEST(test_402_signal), TEST(test_403_restart),
 		TEST(test_404_not_begun), TEST(test_405_killed),
