@@ -1,256 +1,14 @@
 /*
- * Names the instructions of a checkpoint: where each came from, its function, line, inline chain and text.
+ * Writes the instructions of a checkpoint, and the modules, functions and sources they name.
  *
- * Resolving is the costly part and is done once an instruction, whatever the number of checkpoints. Code of
- * files stays what it is; names of JIT code are looked up anew each time, because the program writes its perf
- * map while it runs. Numbers of modules, functions and sources are given anew at each checkpoint, by sorting:
- * they depend on which instructions ran, not on the order in which they were met.
- *
- * Not modelled: a file that changes while it runs; several functions that a JIT put at one address one after
- * the other (the newest names all).
+ * Numbers are given anew at each checkpoint, by sorting: they depend on which instructions ran, not on the order in
+ * which they were met.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "isa/code.h"
+#include "profile/naming.h"
 #include "profile/private.h"
 #include "profile/profile.h"
-#include "source/maps.h"
-#include "symbol/symbol.h"
-
-/* Indices into the arrays of `struct naming` are 1-based where 0 means none. */
-struct named {
-	uint64_t address;          /* the module's own; the run's where there is none */
-	const char *text;
-	uint32_t module;           /* of maps, or MODULE_NONE */
-	uint32_t function, source; /* 1-based */
-	uint32_t line;
-	uint32_t frame;            /* first of its inline chain in `frames` */
-	uint32_t nr_frames;
-};
-
-struct named_function {
-	const char *symbol, *linkage;
-	uint64_t start, size;
-	uint32_t module, source, line;
-	uint32_t id;               /* in this checkpoint; 0: not in it */
-};
-
-struct named_source {
-	const char *path;
-	uint32_t id;
-};
-
-struct named_frame {
-	const char *symbol;
-	uint32_t source, line;
-};
-
-struct named_module {
-	const char *path, *build_id;
-	int file;                  /* of `symbols`; negative: cannot be read */
-	bool opened;
-	uint32_t id;
-};
-
-struct naming {
-	struct symbols *symbols;
-	GArray *by_insn;           /* uint32_t [number of the instruction]: 1-based index into `insns` */
-	GArray *insns;             /* struct named */
-	GArray *functions, *sources, *frames, *modules;
-	GHashTable *by_function;   /* struct named_function * (own key copies) -> 1-based index */
-	GHashTable *by_source;     /* path -> 1-based index */
-	GStringChunk *strings;
-};
-
-static guint function_hash(gconstpointer key)
-{
-	const struct named_function *f = key;
-
-	return (guint)(f->start * 0x9e3779b97f4a7c15u >> 32) ^ f->module * 0x85ebca6bu;
-}
-
-static gboolean function_equal(gconstpointer a, gconstpointer b)
-{
-	const struct named_function *f = a, *g = b;
-
-	return f->start == g->start && f->module == g->module && !strcmp(f->linkage, g->linkage);
-}
-
-static int naming_new(struct naming **out)
-{
-	struct naming *n = g_new0(struct naming, 1);
-	int err = symbols_new(&n->symbols);
-
-	if (err) {
-		g_free(n);
-		return err;
-	}
-	n->by_insn = g_array_new(FALSE, TRUE, sizeof(uint32_t));
-	n->insns = g_array_new(FALSE, FALSE, sizeof(struct named));
-	n->functions = g_array_new(FALSE, FALSE, sizeof(struct named_function));
-	n->sources = g_array_new(FALSE, FALSE, sizeof(struct named_source));
-	n->frames = g_array_new(FALSE, FALSE, sizeof(struct named_frame));
-	n->modules = g_array_new(FALSE, TRUE, sizeof(struct named_module));
-	n->by_function = g_hash_table_new_full(function_hash, function_equal, g_free, NULL);
-	n->by_source = g_hash_table_new(g_str_hash, g_str_equal);
-	n->strings = g_string_chunk_new(1 << 16);
-	*out = n;
-	return 0;
-}
-
-void naming_free(struct naming *n)
-{
-	if (!n)
-		return;
-	symbols_free(n->symbols);
-	g_array_free(n->by_insn, TRUE);
-	g_hash_table_destroy(n->by_function);
-	g_hash_table_destroy(n->by_source);
-	g_array_free(n->insns, TRUE);
-	g_array_free(n->functions, TRUE);
-	g_array_free(n->sources, TRUE);
-	g_array_free(n->frames, TRUE);
-	g_array_free(n->modules, TRUE);
-	g_string_chunk_free(n->strings);
-	g_free(n);
-}
-
-static struct named_module *module_at(struct naming *n, const struct maps *maps, uint32_t module)
-{
-	struct named_module *m;
-
-	if (module >= n->modules->len)
-		g_array_set_size(n->modules, module + 1);
-	m = &g_array_index(n->modules, struct named_module, module);
-	if (!m->opened) {
-		m->opened = true;
-		m->path = g_string_chunk_insert_const(n->strings, maps_path(maps, module));
-		m->file = symbols_open(n->symbols, m->path);
-		m->build_id = m->file >= 0 ? symbols_build_id(n->symbols, m->file) : "";
-	}
-	return m;
-}
-
-static uint32_t source_number(struct naming *n, const char *path)
-{
-	struct named_source source = { 0 };
-	uint32_t found;
-
-	if (!path)
-		return 0;
-	found = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_source, path));
-	if (found)
-		return found;
-	source.path = g_string_chunk_insert_const(n->strings, path);
-	g_array_append_val(n->sources, source);
-	g_hash_table_insert(n->by_source, (gpointer)source.path, GUINT_TO_POINTER(n->sources->len));
-	return n->sources->len;
-}
-
-/* The number of the function whose module, start, size and names are set. A new one gets its own line from `file`. */
-static uint32_t function_number(struct naming *n, const struct named_function *key, int file)
-{
-	struct named_function f = *key;
-	struct place first;
-	uint32_t found = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_function, &f));
-
-	if (found)
-		return found;
-	f.symbol = g_string_chunk_insert_const(n->strings, f.symbol);
-	f.linkage = g_string_chunk_insert_const(n->strings, f.linkage);
-	if (file >= 0 && symbols_place(n->symbols, file, f.start, &first)) {
-		f.source = source_number(n, first.file);
-		f.line = first.line;
-	}
-	g_array_append_val(n->functions, f);
-	g_hash_table_insert(n->by_function, g_memdup2(&f, sizeof(f)), GUINT_TO_POINTER(n->functions->len));
-	return n->functions->len;
-}
-
-static void name_in_file(struct naming *n, struct named *insn, int file)
-{
-	struct named_function key = { .module = insn->module };
-	struct named_frame frame;
-	struct place place;
-
-	if (!symbols_place(n->symbols, file, insn->address, &place))
-		return;
-	insn->source = source_number(n, place.file);
-	insn->line = place.line;
-	insn->frame = n->frames->len;
-	insn->nr_frames = place.nr_inlined;
-	for (uint32_t i = 0; i < place.nr_inlined; i++) {
-		frame.symbol = place.inlined[i].symbol;
-		frame.source = source_number(n, place.inlined[i].file);
-		frame.line = place.inlined[i].line;
-		g_array_append_val(n->frames, frame);
-	}
-	if (place.symbol) {
-		key.symbol = place.symbol;
-		key.linkage = place.linkage;
-		key.start = place.start;
-		key.size = place.size;
-		insn->function = function_number(n, &key, file);
-	}
-}
-
-static void put_target(char *text, size_t size, const char *symbol, uint64_t offset)
-{
-	if (offset)
-		snprintf(text, size, " <%s+0x%" PRIx64 ">", symbol, offset);
-	else
-		snprintf(text, size, " <%s>", symbol);
-}
-
-/* The text with the branch target in the file's own addresses and, as objdump has it, by name. */
-static void put_text(struct naming *n, struct named *insn, struct code *code, uint32_t index, int file)
-{
-	const struct insn *in = code_insn(code, index);
-	uint64_t target = in->target + (insn->address - in->pc);
-	struct place place;
-	char text[512];
-	int at = code_text_at(code, index, insn->address, text, sizeof(text) / 2);
-
-	if (at < 0 || at >= (int)sizeof(text) / 2)
-		at = (int)strlen(text);
-	if (in->target && file >= 0 && symbols_place(n->symbols, file, target, &place) && place.symbol)
-		put_target(text + at, sizeof(text) - (size_t)at, place.symbol, target - place.start);
-	insn->text = g_string_chunk_insert_const(n->strings, text);
-}
-
-static void resolve(struct naming *n, struct code *code, const struct maps *maps, uint32_t index)
-{
-	struct named insn = { .address = code_insn(code, index)->pc };
-	struct named_module *m;
-	uint64_t offset, address;
-	int file = -1;
-
-	insn.module = maps_place(maps, index, &offset);
-	if (insn.module != MODULE_NONE) {
-		m = module_at(n, maps, insn.module);
-		insn.address = offset;
-		if (m->file >= 0 && symbols_address(n->symbols, m->file, offset, &address)) {
-			insn.address = address;
-			file = m->file;
-			name_in_file(n, &insn, file);
-		}
-	}
-	put_text(n, &insn, code, index, file);
-	g_array_append_val(n->insns, insn);
-	if (index >= n->by_insn->len)
-		g_array_set_size(n->by_insn, index + 1);
-	g_array_index(n->by_insn, uint32_t, index) = n->insns->len;
-}
-
-static struct named *named_at(struct naming *n, uint32_t index)
-{
-	uint32_t at = index < n->by_insn->len ? g_array_index(n->by_insn, uint32_t, index) : 0;
-
-	return at ? &g_array_index(n->insns, struct named, at - 1) : NULL;
-}
 
 /* The instructions that have cycles, ascending. */
 static int list_insns(struct profile *p, GArray *list)
@@ -269,28 +27,6 @@ static int list_insns(struct profile *p, GArray *list)
 	return rc == SQLITE_DONE ? 0 : profile_failed(p, p->next, rc);
 }
 
-/* JIT code: by the perf map as it is now; no map, or another user's: nameless. */
-static void name_jit(struct naming *n, const GArray *list, int pid)
-{
-	struct named_function key = { .module = MODULE_NONE };
-	struct perf_map *map = NULL;
-	struct named *insn;
-	char path[64];
-
-	g_snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
-	if (pid > 0 && perf_map_load(&map, path))
-		map = NULL;
-	for (guint i = 0; i < list->len; i++) {
-		insn = named_at(n, g_array_index(list, uint32_t, i));
-		if (insn->module != MODULE_NONE)
-			continue;
-		key.symbol = map ? perf_map_find(map, insn->address, &key.start, &key.size) : NULL;
-		key.linkage = key.symbol;
-		insn->function = key.symbol ? function_number(n, &key, -1) : 0;
-	}
-	perf_map_free(map);
-}
-
 /*
  * Marks what the listed instructions use, with id 1. Sources of functions count as used, too.
  */
@@ -306,7 +42,7 @@ static void mark_used(struct naming *n, const GArray *list)
 	for (guint i = 0; i < n->sources->len; i++)
 		g_array_index(n->sources, struct named_source, i).id = 0;
 	for (guint i = 0; i < list->len; i++) {
-		insn = named_at(n, g_array_index(list, uint32_t, i));
+		insn = naming_at(n, g_array_index(list, uint32_t, i));
 		if (insn->module != MODULE_NONE)
 			g_array_index(n->modules, struct named_module, insn->module).id = 1;
 		if (insn->source)
@@ -478,7 +214,7 @@ static int write_chain(struct profile *p, uint32_t index, const struct named *in
 static int write_insn(struct profile *p, sqlite3_stmt *s, struct code *code, uint32_t index)
 {
 	struct naming *n = p->naming;
-	const struct named *insn = named_at(n, index);
+	const struct named *insn = naming_at(n, index);
 	const struct named_function *f = NULL;
 	const struct insn *facts = code_insn(code, index);
 	const char *form = code_form(code, index);
@@ -517,7 +253,7 @@ static int write_insns(struct profile *p, struct code *code, const GArray *list)
 	for (guint i = 0; !err && i < list->len; i++) {
 		uint32_t index = g_array_index(list, uint32_t, i);
 
-		err = write_chain(p, index, named_at(p->naming, index));
+		err = write_chain(p, index, naming_at(p->naming, index));
 	}
 	return p->error;
 }
@@ -537,11 +273,11 @@ int profile_instructions(struct profile *p, struct code *code, const struct maps
 	err = list_insns(p, list);
 	for (guint i = 0; !err && i < list->len; i++) {
 		index = g_array_index(list, uint32_t, i);
-		if (!named_at(p->naming, index))
-			resolve(p->naming, code, maps, index);
+		if (!naming_at(p->naming, index))
+			naming_resolve(p->naming, code, maps, index);
 	}
 	if (!err) {
-		name_jit(p->naming, list, pid);
+		naming_jit(p->naming, list, pid);
 		mark_used(p->naming, list);
 		err = write_modules(p, order);
 	}

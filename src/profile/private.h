@@ -41,7 +41,7 @@ enum profile_statement {
 	NR_STATEMENTS
 };
 
-struct naming;                     /* instructions.c: what has been resolved so far */
+struct naming;                     /* naming.h: what has been resolved so far */
 
 /*
  * `db` is the last whole checkpoint; `next`, between begin and commit, the one being built. A profile that was
@@ -66,6 +66,5 @@ int profile_step(struct profile *p, sqlite3_stmt *statement);
 int profile_exec(struct profile *p, const char *sql);
 /* Sets the message for the failure `rc` of a write to `db`; returns and keeps -errno. */
 int profile_failed(struct profile *p, sqlite3 *db, int rc);
-void naming_free(struct naming *n);
 
 #endif

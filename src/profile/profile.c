@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "method/method.h"
 #include "profile/header.h"
+#include "profile/naming.h"
 #include "profile/private.h"
 #include "profile/schema.h"
 

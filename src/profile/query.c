@@ -45,6 +45,13 @@ const char *query_text(struct query *q, sqlite3_stmt *statement, int column)
 	return text ? g_string_chunk_insert_const(q->strings, text) : NULL;
 }
 
+uint32_t query_id(sqlite3_stmt *s, int column, uint32_t limit)
+{
+	sqlite3_int64 id = sqlite3_column_int64(s, column);
+
+	return id > 0 && id < limit ? (uint32_t)id : 0;
+}
+
 void *query_keep(struct query *q, GArray *array, size_t *nr)
 {
 	void *elements;

@@ -9,7 +9,7 @@
 
 #include "profile/query.h"
 
-struct ledger;                     /* ledger.c: instructions and their cycles, by function and line */
+struct ledger;                     /* ledger.h: instructions and their cycles */
 
 struct query {
 	sqlite3 *db;               /* the profile's */
@@ -27,6 +27,8 @@ int query_prepare(struct query *q, sqlite3_stmt **out, const char *sql);
 int query_end(struct query *q, sqlite3_stmt *statement, int rc);
 /* A column's text, kept as long as the query; NULL for NULL. */
 const char *query_text(struct query *q, sqlite3_stmt *statement, int column);
+/* A column as an id below `limit`; 0 where it is NULL or makes no sense. */
+uint32_t query_id(sqlite3_stmt *statement, int column, uint32_t limit);
 /* Hands an array's memory to the query, and its elements to the caller; never NULL. */
 void *query_keep(struct query *q, GArray *array, size_t *nr);
 

@@ -42,4 +42,4 @@ CREATE VIEW hot AS
 		i.disassembly, sum(c.executions) AS executions, sum(c.units) / 720720.0 AS cycles
 	FROM cycles c JOIN insn i USING (insn) LEFT JOIN module m USING (module) LEFT JOIN function f USING (function)
 		LEFT JOIN source s ON s.source = i.source
-	GROUP BY c.insn ORDER BY sum(c.units) DESC, m.path, i.address, i.insn;
+	GROUP BY c.insn ORDER BY sum(c.units) DESC, m.path IS NULL, m.path, i.address, i.insn;
