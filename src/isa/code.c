@@ -323,12 +323,15 @@ uint32_t code_find(struct code *code, uint64_t pc)
 {
 	uint8_t bytes[LONGEST];
 	uint32_t i = known_at(code, pc);
+	struct decoded d;
 	size_t n;
 
 	if (i != INDEX_FREE)
 		return i;
 	n = image_bytes(code, pc, bytes);
-	return n ? code_add(code, pc, bytes, n) : CODE_NONE;
+	if (n == 0 || (n < code->priv->arch->max_length && !decode(code->priv, pc, bytes, n, &d)))
+		return CODE_NONE;
+	return code_add(code, pc, bytes, n);
 }
 
 int code_text_at(struct code *code, uint32_t index, uint64_t address, char *buf, size_t size)

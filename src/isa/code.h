@@ -49,7 +49,7 @@ uint32_t code_add(struct code *code, uint64_t pc, const uint8_t *bytes, size_t s
 
 /* The 4 KiB page at `page` holds these bytes now (a later call replaces them; entries decoded from the old ones stay). */
 void code_page(struct code *code, uint64_t page, const uint8_t bytes[4096]);
-/* The instruction at `pc` by the newest bytes seen there, executed or not; CODE_NONE where none are known. For the wrong path. */
+/* The instruction at `pc` by the newest bytes seen there, executed or not; CODE_NONE where not all of it is known. For the wrong path. */
 uint32_t code_find(struct code *code, uint64_t pc);
 
 /*

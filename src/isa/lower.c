@@ -79,6 +79,9 @@ static void draft_llvm(const struct lowering *low, const struct shape *s, struct
 			else
 				add_compute(draft, (struct uop){ .ports = ports, .kind = UOP_COMPUTE });
 		}
+	/* No ports are named: LLVM's count of uops, which need none. */
+	for (unsigned accesses = (s->insn->flags & INSN_LOAD ? 1u : 0) + (s->insn->flags & INSN_STORE ? 1u : 0); n == 0 && !m->load && accesses < d->uops; accesses++)
+		add_compute(draft, (struct uop){ .kind = UOP_COMPUTE });
 	/* More cycles of ports than uops, on a model that counts one for each: a wide operation that takes two turns. */
 	draft->parallel = !low->arch->sequencer_uops && draft->nr_compute > d->uops;
 	for (unsigned i = 0; i < d->nr_resources; i++) {
@@ -273,9 +276,9 @@ static void set_late(struct shape *s, const struct cost *cost)
 		else
 			i->data_late[k] = (uint8_t)MAX(i->data_late[k] - load, 0);
 	if (cost->set & COST_READS_RESULTS && cost->reads_results)
-		for (unsigned k = 0; k < i->nr_dst; k++)
-			if (i->dst[k] >= REG_VECTOR || s->d->nr_defs)
-				shape_data(s, i->dst[k], 0);
+		for (unsigned k = 0; k < s->d->nr_defs; k++)
+			for (unsigned n = 0; n < s->regs[s->d->operand[k].reg].nr; n++)
+				shape_data(s, s->regs[s->d->operand[k].reg].number[n], 0);
 }
 
 static bool has_cost(const struct lowering *low, const struct shape *s, const struct cost *cost)

@@ -146,7 +146,7 @@ void text_as_objdump(enum isa isa, const char *form, const struct insn *insn, ch
 			put_aarch64(rest);
 		do
 			g_string_append_c(out, ' ');
-		while (length++ < 6);
+		while (out->len < 7);
 		g_string_append(out, rest->str);
 		g_string_free(rest, TRUE);
 	}

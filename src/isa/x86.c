@@ -112,12 +112,10 @@ static void access_flags(struct shape *s, const struct operand *m)
 	const struct decoded *d = s->d;
 	struct insn *i = s->insn;
 
-	if (!(s->traits & NO_ACCESS)) {
-		if (d->flags & DECODED_LOAD || s->traits & LOADS)
-			i->flags |= INSN_LOAD;
-		if (d->flags & DECODED_STORE || s->traits & STORES)
-			i->flags |= INSN_STORE;
-	}
+	if (s->traits & LOADS || (d->flags & DECODED_LOAD && !(s->traits & NO_ACCESS)))
+		i->flags |= INSN_LOAD;
+	if (s->traits & STORES || (d->flags & DECODED_STORE && !(s->traits & NO_ACCESS)))
+		i->flags |= INSN_STORE;
 	if (s->traits & PREFETCHES)
 		i->flags = (i->flags & ~(uint32_t)INSN_STORE) | INSN_LOAD | INSN_PREFETCH;
 	if (!(i->flags & (INSN_LOAD | INSN_STORE)))
@@ -208,6 +206,8 @@ static void x87_registers(struct shape *s)
 			shape_result(s, X86_FPSW, d->latency);
 	} else if (!(t & X87_STORE)) {
 		shape_result(s, X86_ST, d->latency);
+		if (t & X87_EXCHANGE && other)
+			shape_result(s, other, d->latency);
 	} else if (other) {
 		shape_result(s, other - (t & X87_POP && other > X86_ST), d->latency);
 	}

@@ -33,6 +33,7 @@ static const struct trait access_traits[] = {
 	{ "CMPSB", STRING | LOADS }, { "CMPSW", STRING | LOADS }, { "CMPSL", STRING | LOADS }, { "CMPSQ", STRING | LOADS },
 	{ "STOS?", STRING | STORES }, { "LODS?", STRING | LOADS }, { "SCAS?", STRING | LOADS },
 	{ "INSB", STRING | STORES }, { "INSW", STRING | STORES }, { "INSL", STRING | STORES }, { "OUTS?", STRING | LOADS },
+	{ "LDMXCSR*", LOADS | NO_ACCESS }, { "VLDMXCSR*", LOADS | NO_ACCESS },
 	{ "FXSAVE*", STORES }, { "XSAVE*", STORES }, { "FXRSTOR*", LOADS }, { "XRSTOR*", LOADS },
 	{ "NOOP*", IS_NOP | NO_ACCESS }, { "ENDBR*", IS_NOP }, { "FNOP", IS_NOP }, { "INCSSP*", IS_NOP },
 	{ "RDSSP*", IS_NOP }, /* a no-op where shadow stacks are off, as under QEMU */
@@ -79,7 +80,7 @@ static const struct trait x87_traits[] = {
 	{ "ST_F*", X87 | X87_STORE }, { "IST_F*", X87 | X87_STORE }, { "ISTT_F*", X87 | X87_STORE }, { "FBSTPm", X87 | X87_STORE }, { "ST_FPrr", X87_POP },
 	{ "ADD_F*", X87 | LONG }, { "SUB_F*", X87 | LONG }, { "SUBR_F*", X87 | LONG }, { "MUL_F*", X87 | LONG },
 	{ "DIV_F*", X87 | LONG }, { "DIVR_F*", X87 | LONG }, { "SQRT_F", X87 | LONG },
-	{ "ABS_F", X87 }, { "CHS_F", X87 }, { "XCH_F", X87 }, { "CMOV*_F", X87 },
+	{ "ABS_F", X87 }, { "CHS_F", X87 }, { "XCH_F", X87 | X87_EXCHANGE }, { "CMOV*_F", X87 },
 	{ "*_FrST0", X87_STORE }, { "*_FPrST0", X87_STORE | X87_POP },
 	{ "COM_F*", X87 | X87_COMPARE }, { "COMP_F*", X87 | X87_COMPARE }, { "UCOM_F*", X87 | X87_COMPARE },
 	{ "FCOM*", X87 | X87_COMPARE }, { "FICOM*", X87 | X87_COMPARE }, { "TST_F", X87 | X87_COMPARE }, { "XAM_F", X87 | X87_COMPARE },
@@ -89,8 +90,9 @@ static const struct trait x87_traits[] = {
 };
 
 /*
- * Domains of vector operations, by the name without its leading V. Shuffles, blends and moves belong to neither.
- * Logic on FP operands counts as integer: measured on Skylake, vandps into vaddps costs what vpand does.
+ * Domains of vector operations, by the name without its leading V. Blends and moves belong to neither. Logic and
+ * shuffles of floating-point operands count as integer: measured on Skylake, vandps and vshufps into vaddps cost
+ * what vpand does.
  */
 static const struct trait domain_traits[] = {
 	{ "ADDP?*", FP | LONG }, { "ADDSUB*", FP | LONG }, { "ADDS?*", FP | LONG }, { "SUBP?*", FP | LONG }, { "SUBS?*", FP | LONG },
@@ -104,6 +106,10 @@ static const struct trait domain_traits[] = {
 	{ "GETEXP*", FP | LONG }, { "GETMANT*", FP | LONG }, { "SCALEF*", FP | LONG }, { "REDUCE*", FP | LONG }, { "RANGE*", FP | LONG },
 	{ "FIXUPIMM*", FP | LONG }, { "FPCLASS*", FP | LONG },
 	{ "ANDP?*", VINT }, { "ANDNP?*", VINT }, { "ORP?*", VINT }, { "XORP?*", VINT },
+	{ "SHUFP?*", VINT }, { "SHUFF*", VINT }, { "SHUFI*", VINT }, { "UNPCK*", VINT }, { "PERM*", VINT }, { "PSHUF*", VINT }, { "PUNPCK*", VINT },
+	{ "PALIGNR*", VINT }, { "ALIGN?Z*", VINT }, { "PACK*", VINT }, { "PMOVSX*", VINT }, { "PMOVZX*", VINT }, { "INSERTPS*", VINT },
+	{ "INSERTF*", VINT }, { "INSERTI*", VINT }, { "EXTRACTF*", VINT }, { "EXTRACTI*", VINT }, { "MOVDDUP*", VINT }, { "MOVS?DUP*", VINT },
+	{ "MOVHLPS*", VINT }, { "MOVLHPS*", VINT }, { "BROADCASTS?*r", VINT }, { "PBROADCAST*r", VINT }, { "PINSR*", VINT },
 	{ "PADD*", VINT }, { "PSUB*", VINT }, { "PAND*", VINT }, { "POR*", VINT }, { "PXOR*", VINT }, { "PTERNLOG*", VINT },
 	{ "PCMP*", VINT }, { "PMAX*", VINT }, { "PMIN*", VINT }, { "PABS*", VINT }, { "PAVG*", VINT }, { "PSIGN*", VINT },
 	{ "PSLL*", VINT }, { "PSRL*", VINT }, { "PSRA*", VINT }, { "PROL*", VINT }, { "PROR*", VINT }, { "PHADD*", VINT }, { "PHSUB*", VINT },

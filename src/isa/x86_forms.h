@@ -16,7 +16,7 @@ enum x86_trait {
 	STRING = 1ull << 6,
 	LOADS = 1ull << 7,         /* an access LLVM does not mention */
 	STORES = 1ull << 8,
-	NO_ACCESS = 1ull << 9,     /* a memory operand that is not accessed, an access that is none */
+	NO_ACCESS = 1ull << 9,     /* what LLVM says of accesses is not so */
 	IS_NOP = 1ull << 10,
 	PREFETCHES = 1ull << 11,
 	EXTENDS = 1ull << 12,      /* a load that takes the long way: extension, or a register of 8 or 16 bits */
@@ -45,6 +45,7 @@ enum x86_trait {
 	X87_POP = 1ull << 35,      /* the register operand's name is one lower afterwards */
 	X87_COMPARE = 1ull << 36,  /* writes condition codes of the status word or flags only */
 	X87_STATUS = 1ull << 37,   /* reads the status word */
+	X87_EXCHANGE = 1ull << 40, /* both registers change */
 	FRAME = 1ull << 38,        /* LEAVE: RBP is the address, and RSP is set from it */
 	NO_RESULT = 1ull << 39,    /* what LLVM lists as written is not renamed */
 };
