@@ -4,7 +4,7 @@
  *
  *   gendoc man TEMPLATE     the template, in which @SYNOPSIS@, @DESCRIPTION@ and @OPTIONS@ of the command it is named after
  *                           (cyclewise-NAME.1.in), or @COMMANDS@, stand on lines of their own
- *   gendoc bash TEMPLATE    the template, with @COMMANDS@ and @CASES@
+ *   gendoc bash TEMPLATE    the template, with @NAMES@ and @FLAGS@ within its lines, @ARGUMENTS@ and @CASES@ on their own
  */
 #include <glib.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 /* Text for mdoc: a backslash, and a dot or quote at the beginning of a line, would be read as a request. */
 static void mdoc(const char *s)
 {
-	bool start = true;
+	bool start = true;             /* of a line */
 
 	for (; *s; s++) {
 		if (start && (*s == '.' || *s == '\''))
@@ -28,9 +28,11 @@ static void mdoc(const char *s)
 			fputs("\\-", stdout);
 		else if (s[0] == '\n' && s[1] == '\n')
 			fputs("\n.Pp", stdout);
+		else if (s[0] == ' ' && !start && s[-1] == '.') /* a new sentence begins a new line */
+			putchar('\n');
 		else
 			putchar(*s);
-		start = *s == '\n';
+		start = *s == '\n' || (*s == ' ' && s[-1] == '.');
 	}
 	putchar('\n');
 }
@@ -68,6 +70,14 @@ static void man_commands(void)
 	puts(".El");
 }
 
+/* Options that take no argument of their own word. */
+static void bash_flags(void)
+{
+	for (unsigned i = 0, n = 0; i < nr_option_rows; i++)
+		if (!option_rows[i].metavar || option_rows[i].kind == OPTION_JSON)
+			printf("%s--%s", n++ ? " " : "", option_rows[i].name);
+}
+
 static void bash_commands(void)
 {
 	for (const struct command *const *c = command_list; *c; c++)
@@ -79,48 +89,55 @@ static void bash_words(enum option_words words)
 {
 	switch (words) {
 	case WORDS_NONE:
-		puts("COMPREPLY=() ;;");
+	case NR_WORDS:
+		puts("return ;;");
 		break;
 	case WORDS_FILE:
-		puts("_filedir ;;");
+		puts("_filedir; return ;;");
 		break;
 	case WORDS_CORE:
-		puts("COMPREPLY=($(compgen -W \"$($1 cores -q 2>/dev/null)\" -- \"$cur\")); _filedir ;;");
+		puts("COMPREPLY=($(compgen -W \"$(\"${words[0]}\" cores -q 2>/dev/null)\" -- \"$cur\")); _filedir; return ;;");
 		break;
 	case WORDS_MODEL:
 		fputs("COMPREPLY=($(compgen -W \"", stdout);
 		for (const struct core_ops *const *c = core_list; *c; c++)
 			printf("%s%s", c == core_list ? "" : " ", (*c)->name);
-		puts("\" -- \"$cur\")) ;;");
+		puts("\" -- \"$cur\")); return ;;");
 		break;
 	case WORDS_PARAMETER:
 		fputs("compopt -o nospace; COMPREPLY=($(compgen -S = -W \"", stdout);
 		for (unsigned i = 0; i < nr_core_params; i++)
 			printf("%s%s", i ? " " : "", core_params[i].name);
-		puts("\" -- \"$cur\")) ;;");
+		puts("\" -- \"$cur\")); return ;;");
 		break;
 	case WORDS_PART:
 		fputs("COMPREPLY=($(compgen -P \"${cur%\"${cur##*,}\"}\" -W \"", stdout);
 		for (unsigned i = 0; i < NR_CORE_IDEALS; i++)
 			printf("%s%s", i ? " " : "", core_ideals[i].name);
-		puts("\" -- \"${cur##*,}\")) ;;");
+		puts("\" -- \"${cur##*,}\")); return ;;");
 		break;
 	}
 }
 
 static void bash_arguments(void)
 {
-	for (unsigned i = 0; i < nr_option_rows; i++) {
-		const struct option_row *row = &option_rows[i];
+	for (unsigned words = 0; words < NR_WORDS; words++) {
+		unsigned n = 0;
 
-		if (!row->metavar)
-			continue;
-		putchar('\t');
-		putchar('\t');
-		if (row->letter)
-			printf("-%c|", row->letter);
-		printf("--%s) ", row->name);
-		bash_words((enum option_words)row->words);
+		for (unsigned i = 0; i < nr_option_rows; i++) {
+			const struct option_row *row = &option_rows[i];
+
+			if (!row->metavar || row->words != words)
+				continue;
+			fputs(n++ ? "|" : "\t\t", stdout);
+			if (row->letter)
+				printf("-%c|", row->letter);
+			printf("--%s", row->name);
+		}
+		if (n) {
+			fputs(") ", stdout);
+			bash_words((enum option_words)words);
+		}
 	}
 }
 
@@ -162,6 +179,19 @@ static const struct command *page_of(const char *template)
 	return c;
 }
 
+/* Prints the line with `print` in the place of `what`; false: it is not in the line. */
+static bool within(const char *line, const char *what, void (*print)(void))
+{
+	const char *at = strstr(line, what);
+
+	if (!at)
+		return false;
+	printf("%.*s", (int)(at - line), line);
+	print();
+	puts(at + strlen(what));
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
@@ -186,11 +216,7 @@ int main(int argc, char **argv)
 			bash_arguments();
 		else if (!strcmp(*l, "@CASES@"))
 			bash_options();
-		else if (strstr(*l, "@NAMES@")) {
-			printf("%.*s", (int)(strstr(*l, "@NAMES@") - *l), *l);
-			bash_commands();
-			puts(strstr(*l, "@NAMES@") + strlen("@NAMES@"));
-		} else if (l[1] || **l)
+		else if (!within(*l, "@NAMES@", bash_commands) && !within(*l, "@FLAGS@", bash_flags) && (l[1] || **l))
 			puts(*l);
 	}
 	g_strfreev(lines);

@@ -44,7 +44,7 @@ enum option_kind {
 };
 
 /* What an option's argument can be completed to. */
-enum option_words { WORDS_NONE, WORDS_FILE, WORDS_CORE, WORDS_MODEL, WORDS_PARAMETER, WORDS_PART };
+enum option_words { WORDS_NONE, WORDS_FILE, WORDS_CORE, WORDS_MODEL, WORDS_PARAMETER, WORDS_PART, NR_WORDS };
 
 struct option_row {
 	const char *name;
