@@ -17,7 +17,15 @@
 #include "view/stack.h"
 #include "view/view.h"
 
-enum { BAR = 20, LEFT = 2 + 12 + 1 + 13 + 1 + 6 + 1 + 9 + 2 };
+/* Columns: the bar takes what a wide terminal has over. */
+enum { NARROW_BAR = 10, WIDE_BAR = 24, MOSTLY = 12, REST = 76, TEXT = 34 };
+
+static unsigned bar_width(const struct text *t)
+{
+	unsigned free = t->width > REST + TEXT ? t->width - REST - TEXT : 0;
+
+	return free > WIDE_BAR ? WIDE_BAR : free > NARROW_BAR ? free : NARROW_BAR;
+}
 
 static void source_line(struct text *t, struct listing *l, const struct listing_row *row)
 {
@@ -26,15 +34,14 @@ static void source_line(struct text *t, struct listing *l, const struct listing_
 
 	place_line(slash ? slash + 1 : row->file, row->line, where);
 	text_style(t, "1");
-	fprintf(t->out, "%*s", LEFT, "");
-	text_field(t, where, BAR, true, true);
-	fputs("  | ", t->out);
-	while (text && *text == '\t') {
-		fputs("    ", t->out);
-		text++;
+	fputs("  ", t->out);
+	text_field(t, where, text_columns(where), false, false);
+	if (text) {
+		fputs(": ", t->out);
+		for (; *text == '\t'; text++)
+			fputs("    ", t->out);
+		text_field(t, text, text_columns(text), false, false);
 	}
-	if (text)
-		text_field(t, text, t->width - LEFT - BAR - 4, false, false);
 	text_style(t, NULL);
 	fputc('\n', t->out);
 }
@@ -42,23 +49,22 @@ static void source_line(struct text *t, struct listing *l, const struct listing_
 static void instruction(struct text *t, const struct run_info *run, const struct listing_row *row, uint64_t most)
 {
 	const struct query_insn *in = row->insn;
+	unsigned bar = bar_width(t);
 	char a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE], d[NUMBER_SIZE], psv[64];
 
 	if (!in) {
-		fprintf(t->out, "  %12s %13s %6s %9s  %*s  %8" PRIx64 ":  ", "-", "", "", "", BAR, "", row->address);
+		fprintf(t->out, "  %11s %*s", "-", (int)(12 + 1 + 6 + 1 + 8 + 2 + bar + 2 + MOSTLY), "");
 	} else {
-		fprintf(t->out, "  %12s %13s %5s%% %9s  ", number_grouped(a, in->executions),
+		fprintf(t->out, "  %11s %12s %5s%% %8s  ", number_grouped(a, in->executions),
 		        number_whole(b, in->stack.units, run->units_per_cycle),
 		        number_ratio(c, in->stack.units * 100, run->cycles_units ? run->cycles_units : 1, 1),
 		        in->executions ? number_ratio(d, in->stack.units / in->executions, run->units_per_cycle, 2) : "-");
-		stack_bar(t, &in->stack, most, BAR);
-		fprintf(t->out, "  %8" PRIx64 ":  ", row->address);
+		stack_bar(t, &in->stack, most, bar);
+		fputs("  ", t->out);
+		text_field(t, in->stack.units ? psv_name(stack_dominant(&in->stack), psv) : "", MOSTLY, true, false);
 	}
-	text_field(t, row->disassembly, 34, true, false);
-	if (in && in->stack.units && stack_dominant(&in->stack)) {
-		fputs(" ", t->out);
-		fputs(psv_name(stack_dominant(&in->stack), psv), t->out);
-	}
+	fprintf(t->out, " %7" PRIx64 ":  ", row->address);
+	text_field(t, row->disassembly, text_columns(row->disassembly), false, false);
 	fputc('\n', t->out);
 }
 
@@ -90,8 +96,8 @@ static int text(struct text *t, const struct view_request *r)
 			if (l->row[i].insn->stack.units > most)
 				most = l->row[i].insn->stack.units;
 		}
-	fprintf(t->out, "  %12s %13s %6s %9s  %-*s  %8s   %-34s %s\n", "executions", "cycles", "share", "each", BAR, "stack",
-	        "address", "source and instruction", "mostly");
+	fprintf(t->out, "  %11s %12s %6s %8s  %-*s  %-*s %8s  %s\n", "executions", "cycles", "share", "each", (int)bar_width(t),
+	        "stack", MOSTLY, "mostly", "address", "source, instruction");
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct listing_row *row = &l->row[i];
 

@@ -11,7 +11,9 @@
 #include "view/number.h"
 #include "view/view.h"
 
-enum { FUNCTIONS = 10, LINES = 10, INSTRUCTIONS = 16, BAR = 24, VERBOSE = 4 };
+enum { FUNCTIONS = 10, LINES = 10, INSTRUCTIONS = 16, VERBOSE = 4 }; /* entries shown; times more with -v */
+enum { NAME = 26, BAR = 24 };      /* columns */
+enum { SMALLEST = 500 };           /* components below this fraction of the run are shown as one, but with -v */
 
 static size_t few(const struct view_request *r, size_t n, size_t usual)
 {
@@ -29,29 +31,42 @@ static void amount(struct text *t, const struct run_info *run, uint64_t units)
 	        number_ratio(b, units * 100, run->cycles_units ? run->cycles_units : 1, 1));
 }
 
-static void whole_run(struct text *t, const struct run_info *run, const struct stack_sum *sum)
+static void component(struct text *t, const struct run_info *run, const char *name, uint64_t units)
 {
+	amount(t, run, units);
+	fputs("  ", t->out);
+	text_field(t, name, NAME, true, false);
+	fputs("  ", t->out);
+}
+
+static void whole_run(struct text *t, const struct view_request *r, const struct stack_sum *sum)
+{
+	const struct run_info *run = query_run(r->query);
 	struct share share[1 << NR_PSV];
-	size_t n = stack_ranked(sum, share);
-	unsigned bar = t->width - 46;
-	char a[NUMBER_SIZE], b[NUMBER_SIZE];
+	size_t n = stack_ranked(sum, share), shown = 0;
+	unsigned bar = t->width - 26 - NAME;
+	uint64_t rest = sum->total;
+	char a[NUMBER_SIZE], b[NUMBER_SIZE], name[64];
 
 	text_heading(t, "Where the cycles went");
-	for (size_t i = 0; i < n; i++) {
-		char name[64];
-
-		amount(t, run, share[i].units);
-		fputs("  ", t->out);
-		text_field(t, psv_name(share[i].signature, name), 20, true, false);
-		fputs("  ", t->out);
-		stack_letters(t, share[i].signature, (unsigned)((unsigned __int128)share[i].units * bar / share[0].units));
+	for (; shown < n && (r->verbose || share[shown].units >= sum->total / SMALLEST); shown++) {
+		component(t, run, psv_name(share[shown].signature, name), share[shown].units);
+		stack_letters(t, share[shown].signature,
+		              (unsigned)((unsigned __int128)share[shown].units * bar / share[0].units));
+		fputc('\n', t->out);
+		rest -= share[shown].units;
+	}
+	if (shown < n) {
+		snprintf(name, sizeof name, "%zu others", n - shown);
+		component(t, run, name, rest);
 		fputc('\n', t->out);
 	}
-	fprintf(t->out, "%15s         sum of all components over all instructions; ", number_whole(a, sum->total, run->units_per_cycle));
+	fprintf(t->out, "%15s         sum of all components of all instructions: ",
+	        number_whole(a, sum->total, run->units_per_cycle));
 	if (sum->total == run->cycles_units)
-		fputs("the run's cycles exactly\n", t->out);
+		fputs("exactly the run's cycles\n", t->out);
 	else
-		fprintf(t->out, "the run's cycles are %s: this profile is damaged\n",
+		fprintf(t->out, "but the run has %s: this profile is damaged\n",
 		        number_whole(b, run->cycles_units, run->units_per_cycle));
 }
 
@@ -123,7 +138,6 @@ static void instructions(struct text *t, const struct view_request *r, const str
 
 static int text(struct text *t, const struct view_request *r)
 {
-	const struct run_info *run = query_run(r->query);
 	const struct query_function *f;
 	const struct query_line *l;
 	const struct query_insn *in;
@@ -142,7 +156,7 @@ static int text(struct text *t, const struct view_request *r)
 	for (size_t i = 0; i < nf; i++)
 		stack_add(&sum, &f[i].stack);
 	if (nf) {
-		whole_run(t, run, &sum);
+		whole_run(t, r, &sum);
 		functions(t, r, f, nf);
 		lines(t, r, l, nl);
 		instructions(t, r, in, ni, all);

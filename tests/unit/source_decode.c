@@ -309,7 +309,7 @@ static void test_303_rep_compare(void **state)
 }
 
 /* What a core had put into the code table on its wrong path is looked at all the same when it is defined. */
-static void test_304_rep_known_before(void **state)
+static void test_305_rep_known_before(void **state)
 {
 	struct wire_fixture *f = *state;
 	uint64_t offset;
@@ -555,7 +555,7 @@ int main(void)
 		TEST(test_100_branches), TEST(test_101_jump_to_itself), TEST(test_102_pieces), TEST(test_103_unmap),
 		TEST(test_200_two_halves), TEST(test_201_read_modify_write), TEST(test_202_order), TEST(test_203_gather),
 		TEST(test_300_rep_by_executions), TEST(test_301_rep_inside), TEST(test_302_rep_long), TEST(test_303_rep_compare),
-		TEST(test_304_rep_known_before),
+		TEST(test_305_rep_known_before),
 		TEST(test_304_rep_interrupted),
 		TEST(test_400_fault), TEST(test_401_fault_of_the_last), TEST(test_402_signal), TEST(test_403_restart),
 		TEST(test_404_not_begun), TEST(test_405_killed),
