@@ -145,7 +145,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(walk, overhead, 8, 0, 200, "cycles", "a walk's own cycles beside its loads, which go through the L2 (L1D where there is none)") \
 	X(page, bits, 12, 12, 30, "log2 bytes", "page size the TLBs see: 12 or 21") \
 	X(page, colour_seed, 1, 0, 2147483647, "", "seed of the virtual-to-physical hash; 0: identity") \
-	X(prefetch, l1_stride, 0, 0, 1024, "entries", "stride prefetcher by instruction into L1D; 0: none") \
+	X(prefetch, l1_stride, 0, 0, 256, "entries", "stride prefetcher by instruction into L1D; 0: none") \
 	X(prefetch, l1_stride_bytes, 2048, 0, 65536, "bytes", "longest stride it follows") \
 	X(prefetch, l1_next, 0, 0, 1, "0/1", "next line into L1D after an ascending access to a recently filled line") \
 	X(prefetch, l1_next_miss, 0, 0, 1, "0/1", "next line into L1D on every miss (BOOM)") \

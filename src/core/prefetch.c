@@ -6,7 +6,8 @@
 
 int stride_init(struct stride *s, uint32_t entries, uint32_t longest)
 {
-	*s = (struct stride){ .nr = entries < STRIDE_TAGS ? entries : STRIDE_TAGS, .longest = longest };
+	assert(entries <= STRIDE_TAGS);
+	*s = (struct stride){ .nr = entries, .longest = longest };
 	if (!s->nr)
 		return 0;
 	s->entries = calloc(s->nr, sizeof *s->entries);
@@ -87,7 +88,7 @@ void streamer_fini(struct streamer *s)
 
 static struct stream *tracker(struct streamer *s, uint64_t page, int32_t at)
 {
-	uint32_t oldest = 0, i = 0;
+	uint32_t oldest = 0, i = s->pages[s->recent] == page ? s->recent : 0;
 
 	while (i < s->nr && s->pages[i] != page)
 		i++;
@@ -98,6 +99,7 @@ static struct stream *tracker(struct streamer *s, uint64_t page, int32_t at)
 		s->pages[i] = page;
 		s->streams[i] = (struct stream){ .last = at, .head = at };
 	}
+	s->recent = i;
 	s->streams[i].used = ++s->clock;
 	return &s->streams[i];
 }

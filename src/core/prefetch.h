@@ -30,7 +30,7 @@ struct stride {
 	uint16_t where[STRIDE_TAGS]; /* by tag: entry + 1; 0: none */
 };
 
-/* More than STRIDE_TAGS entries cannot be told apart and are not made. 0 or -ENOMEM. */
+/* entries <= STRIDE_TAGS: more could not be told apart. 0 or -ENOMEM. */
 int stride_init(struct stride *s, uint32_t entries, uint32_t longest);
 void stride_fini(struct stride *s);
 uint64_t stride_train_slow(struct stride *s, struct stride_entry *e, uint64_t vaddr, int64_t step);
@@ -87,7 +87,7 @@ struct stream {
 struct streamer {
 	uint64_t *pages;       /* [nr] */
 	struct stream *streams; /* [nr] */
-	uint32_t nr;
+	uint32_t nr, recent;   /* recent: used last */
 	uint32_t ahead, degree; /* lines */
 	uint32_t page_lines, page_shift; /* lines of a 4 KiB page, and log2 of that */
 	uint64_t clock;

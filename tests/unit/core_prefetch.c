@@ -80,10 +80,6 @@ static void stride_forgets_the_oldest(void **state)
 	assert_int_equal(stride_train(&s, 1, 0x10c0), 0);            /* in place of 2 */
 	assert_int_equal(stride_train(&s, 1, 0x1100), 0);
 	stride_fini(&s);
-
-	assert_int_equal(stride_init(&s, 1024, 2048), 0);
-	assert_int_equal(s.nr, STRIDE_TAGS);
-	stride_fini(&s);
 }
 
 static void next_line_after_ascending_access(void **state)
