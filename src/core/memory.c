@@ -61,12 +61,12 @@ struct memory {
 
 /* ---- set-up ---- */
 
-/* Cycles that every timetable keeps: the reordering that callers may show, and several of the longest waits. */
+/* Cycles that every timetable keeps: what may lie between a load and the drain of an older store, and several of the longest waits. */
 static uint64_t window_of(const struct core_desc *d)
 {
 	uint64_t ns = (uint64_t)d->dram_latency_ns + (uint64_t)d->dram_cas_ns + (uint64_t)d->dram_rcd_ns + (uint64_t)d->dram_rp_ns;
 	uint64_t longest = (uint64_t)d->llc_latency + (uint64_t)d->l2_latency + ns * (uint64_t)d->clock_mhz / 1000;
-	return 10000 + 8 * longest;
+	return 20000 + 8 * longest;
 }
 
 static int check_lines(const struct core_desc *d)

@@ -9,10 +9,10 @@ int mshr_init(struct mshr *m, uint32_t limit, uint64_t window)
 {
 	uint64_t cycles = 64;
 
-	assert(limit > 0 && limit < UINT16_MAX / 2);
+	assert(limit > 0 && limit < INT16_MAX);
 	while (cycles < window)
 		cycles <<= 1;
-	*m = (struct mshr){ .mask = cycles - 1, .end = cycles, .limit = limit };
+	*m = (struct mshr){ .mask = cycles - 1, .end = cycles, .limit = (int32_t)limit };
 	m->blocks = calloc(cycles / MSHR_BLOCK, sizeof *m->blocks);
 	m->part = calloc(cycles, sizeof *m->part);
 	if (m->blocks && m->part)
@@ -39,11 +39,11 @@ uint64_t mshr_find(const struct mshr *m, uint64_t cycle, uint64_t cycles)
 		const struct mshr_block *b = &m->blocks[(c & m->mask) / MSHR_BLOCK];
 		uint64_t next = (c | (MSHR_BLOCK - 1)) + 1;
 
-		if ((uint32_t)b->whole + b->least >= m->limit)
+		if (b->whole + b->least >= m->limit)
 			begin = next;
-		else if ((uint32_t)b->whole + b->most >= m->limit)
+		else if (b->whole + b->most >= m->limit)
 			for (; c < next && c - begin < cycles; c++)
-				begin = (uint32_t)b->whole + m->part[c & m->mask] >= m->limit ? c + 1 : begin;
+				begin = b->whole + m->part[c & m->mask] >= m->limit ? c + 1 : begin;
 		else
 			c = next;
 		c = begin > c ? begin : c;
@@ -70,12 +70,12 @@ static void advance(struct mshr *m, uint64_t to)
 /* One more in cycles [from, to) of the block that begins at `block`. */
 static void hold_part(struct mshr *m, uint64_t block, uint64_t from, uint64_t to)
 {
-	uint16_t *part = &m->part[block & m->mask], lo = (uint16_t)(from - block), hi = (uint16_t)(to - block);
-	uint16_t most = 0, least = UINT16_MAX;
+	int16_t *part = &m->part[block & m->mask], lo = (int16_t)(from - block), hi = (int16_t)(to - block);
+	int16_t most = 0, least = INT16_MAX;
 
-	for (uint16_t i = 0; i < MSHR_BLOCK; i++)
-		part[i] = (uint16_t)(part[i] + ((i >= lo) & (i < hi)));
-	for (uint16_t i = 0; i < MSHR_BLOCK; i++) {
+	for (int16_t i = 0; i < MSHR_BLOCK; i++)
+		part[i] = (int16_t)(part[i] + ((i >= lo) & (i < hi)));
+	for (int16_t i = 0; i < MSHR_BLOCK; i++) {
 		most = part[i] > most ? part[i] : most;
 		least = part[i] < least ? part[i] : least;
 	}

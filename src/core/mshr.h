@@ -19,17 +19,17 @@ enum { MSHR_BLOCK = 32 };      /* cycles counted together */
 
 /* In a cycle, whole + its own counter are held. */
 struct mshr_block {
-	uint16_t whole;        /* held all through the block */
-	uint16_t most, least;  /* of its cycles' counters */
+	int16_t whole;        /* held all through the block */
+	int16_t most, least;  /* of its cycles' counters */
 };
 
 struct mshr {
 	struct mshr_block *blocks; /* [window / MSHR_BLOCK], ring */
-	uint16_t *part;        /* [window], ring: held in this cycle, but not all through the block */
+	int16_t *part;        /* [window], ring: held in this cycle, but not all through the block */
 	uint64_t mask;         /* window - 1 */
 	uint64_t first, end;   /* cycles kept: [first, end), of whole blocks */
 	uint64_t top;          /* nothing is held at or after this cycle */
-	uint32_t limit;
+	int32_t limit;
 };
 
 /* `window`: cycles kept, rounded up to a power of two, at least 64. 0 or -ENOMEM. */
@@ -42,12 +42,11 @@ uint64_t mshr_find(const struct mshr *m, uint64_t cycle, uint64_t cycles);
 uint64_t mshr_hold(struct mshr *m, uint64_t from, uint64_t cycles);
 
 /* Whether at least 1 + `spare` are free in `cycle`. */
-static inline bool mshr_free(const struct mshr *m, uint64_t cycle, uint32_t spare)
+static inline bool mshr_free(const struct mshr *m, uint64_t cycle, int32_t spare)
 {
-	if (cycle < m->first || cycle >= m->top)
-		return m->limit > spare;
 	uint64_t at = cycle & m->mask;
-	return m->blocks[at / MSHR_BLOCK].whole + m->part[at] + spare < m->limit;
+	int32_t held = cycle < m->first || cycle >= m->top ? 0 : m->blocks[at / MSHR_BLOCK].whole + m->part[at];
+	return held + spare < m->limit;
 }
 
 #endif
