@@ -6,7 +6,8 @@
 #include "core/counter.h"
 
 enum {
-	THRESHOLD_START = 35, THRESHOLD_MAX = 255,
+	THRESHOLD_START = 35, THRESHOLD_MAX = 511,
+	THRESHOLD_STEPS = 8,           /* it moves by one when so many more trainings found it too low, or too high */
 	MAIN_WEIGHT = 8,               /* of the main prediction in the sum; twice and three times that where it is surer */
 };
 
@@ -18,7 +19,7 @@ void corrector_init(struct corrector *c)
 	/* Counters that know nothing cancel each other, and nothing is overruled yet. */
 	for (unsigned i = 0; i < CORRECTOR_TABLES; i++)
 		memset(c->counter[i], i % 2 ? 0xff : 0, CORRECTOR_ENTRIES);
-	c->threshold = THRESHOLD_START;
+	c->threshold = THRESHOLD_START * THRESHOLD_STEPS;
 	c->choose_high = c->choose_middle = -1;
 }
 
@@ -56,13 +57,13 @@ bool corrector_predict(const struct corrector *c, const struct corrector_history
 	l->confidence = confidence;
 	l->taken = sum >= 0;
 	if (l->taken != main) {
-		int size = abs(sum);
+		int size = abs(sum), threshold = c->threshold / THRESHOLD_STEPS;
 
-		if (confidence == 2 && size < c->threshold / 4)
+		if (confidence == 2 && size < threshold / 4)
 			l->taken = main;
-		else if (confidence == 2 && size < c->threshold / 2)
+		else if (confidence == 2 && size < threshold / 2)
 			l->taken = c->choose_high >= 0 ? l->taken : main;
-		else if (confidence == 1 && size < c->threshold / 4)
+		else if (confidence == 1 && size < threshold / 4)
 			l->taken = c->choose_middle >= 0 ? l->taken : main;
 	}
 	return l->taken;
@@ -71,17 +72,17 @@ bool corrector_predict(const struct corrector *c, const struct corrector_history
 void corrector_train(struct corrector *c, const struct corrector_lookup *l, bool taken)
 {
 	bool says = l->sum >= 0;
-	int size = abs(l->sum);
+	int size = abs(l->sum), threshold = c->threshold / THRESHOLD_STEPS;
 
 	if (says != l->main) {
-		if (l->confidence == 2 && size < c->threshold / 2 && size >= c->threshold / 4)
+		if (l->confidence == 2 && size < threshold / 2 && size >= threshold / 4)
 			counter_step(&c->choose_high, says == taken, CORRECTOR_CHOOSER_MAX);
-		if (l->confidence == 1 && size < c->threshold / 4)
+		if (l->confidence == 1 && size < threshold / 4)
 			counter_step(&c->choose_middle, says == taken, CORRECTOR_CHOOSER_MAX);
 	}
-	if (says == taken && size >= c->threshold)
+	if (says == taken && size >= threshold)
 		return;
-	if (says != taken && c->threshold < THRESHOLD_MAX)
+	if (says != taken && c->threshold < THRESHOLD_MAX * THRESHOLD_STEPS)
 		c->threshold++;
 	else if (says == taken && c->threshold > 0)
 		c->threshold--;

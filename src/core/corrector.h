@@ -30,7 +30,7 @@ struct corrector_history {
 
 struct corrector {
 	int8_t counter[CORRECTOR_TABLES][CORRECTOR_ENTRIES];
-	int16_t threshold;             /* below it, a sum is not sure; adapts */
+	int16_t threshold;             /* below it, a sum is not sure; adapts; in steps of 1/8 */
 	int8_t choose_high, choose_middle; /* from 0 on, a sum that is not sure is believed against a sure or middling main prediction */
 };
 

@@ -106,7 +106,7 @@ bool tage_predict(const struct tage *t, const struct history *h, const struct hi
 	l->provider = l->alternate = -1;
 	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);
 	l->weak = false;
-	l->confidence = 0;
+	l->confidence = base_sure(&t->base, pc) ? 2 : 0;
 	l->taken = l->provider_taken;
 	if (!matches)
 		return l->taken;

@@ -58,7 +58,7 @@ struct tage_lookup {
 	bool provider_taken, alternate_taken;
 	bool weak;                     /* the provider's counter is one of the two weakest */
 	bool taken;                    /* the prediction */
-	uint8_t confidence;            /* 0 weak or base, 1 middle, 2: the provider's counter is saturated */
+	uint8_t confidence;            /* 0: the provider's counter is weak, 1: in between, 2: saturated */
 };
 
 /*

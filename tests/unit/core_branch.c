@@ -480,11 +480,11 @@ static void synthetic_rates(void **state)
 		const char *settings;
 		unsigned conditional, target;
 	} expected[] = {
-		{ "", 47932, 5938 },
+		{ "", 48389, 5938 },
 		{ TAGE_ALONE, 53452, 5938 },
 		{ "branch.predictor=gshare;" TAGE_ALONE, 54861, 5938 },
 		{ "branch.predictor=bimodal;" TAGE_ALONE, 53368, 5938 },
-		{ "branch.indirect_entries=0;branch.ras_entries=4", 47932, 6722 },
+		{ "branch.indirect_entries=0;branch.ras_entries=4", 48389, 6722 },
 	};
 
 	for (unsigned e = 0; e < G_N_ELEMENTS(expected); e++) {
