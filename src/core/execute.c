@@ -270,7 +270,7 @@ static void fences(struct ooo *o, struct attempt *a)
 	if (flags & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE))
 		o->memory_floor = later(o->memory_floor, a->complete);
 	if (flags & INSN_DISPATCH_SERIALIZE)
-		a->complete = later(a->complete, later(o->commit_cycle, o->loads_done));
+		a->complete = later(a->complete, later(o->completed, a->dispatch_last + (unsigned)d->issue_latency));
 }
 
 void execute(struct ooo *o, struct attempt *a)
@@ -338,6 +338,7 @@ void execute(struct ooo *o, struct attempt *a)
 	if (a->ready > a->issue && a->nr_uops == 0)
 		a->ready = a->issue;
 	a->complete = later(a->complete, a->issue);
+	o->completed = later(o->completed, a->complete);
 	o->pair_issue = a->issue;
 	o->pair_complete = a->chain_end;
 	if (!a->violation)

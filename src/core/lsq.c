@@ -144,13 +144,13 @@ uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes
 
 	if (!q->desc->store_queue_ordered && number) /* written out of order, freed in order */
 		freed = later(freed, q->store[(number - 1) & q->mask].freed);
-	q->store[number & q->mask] = (struct store){ addr, known, data, freed, record, pc, bytes };
+	q->store[number & q->mask] = (struct store){ .addr = addr, .known = known, .data = data, .freed = freed, .record = record, .pc = pc, .bytes = bytes };
 	q->known_max = later(q->known_max, known);
 	if (bytes) {
 		uint64_t first = addr / GRANULE, end = (addr + bytes - 1) / GRANULE;
 		for (uint64_t g = first; g <= end && g < first + 9; g++) {
 			uint64_t *head = &q->bucket[g % LSQ_BUCKETS];
-			q->node[q->nr_nodes & q->node_mask] = (struct store_node){ g, number, *head };
+			q->node[q->nr_nodes & q->node_mask] = (struct store_node){ .granule = g, .store = number, .next = *head };
 			*head = ++q->nr_nodes;
 		}
 	}

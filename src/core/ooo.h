@@ -74,6 +74,7 @@ struct ooo {
 	uint64_t reg_by[NR_REGS];      /* number of the record that wrote it */
 	uint8_t reg_flags[NR_REGS];
 	uint64_t memory_floor;         /* no younger memory operation issues before (fences, locks, acquires) */
+	uint64_t completed;            /* all older ones */
 	uint64_t loads_done;           /* latest data of any load so far */
 	uint64_t stores_freed;         /* latest drain of any store so far */
 	uint64_t wide_until;           /* a 512-bit uop is in flight until */

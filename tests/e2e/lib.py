@@ -1,0 +1,92 @@
+"""What the end-to-end tests share: building guest programs, running cyclewise, TAP."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("BUILD", TOP / "build"))
+CYCLEWISE = str(BUILD / "cyclewise")
+WORK = Path(tempfile.mkdtemp(prefix="cyclewise-test."))
+
+COMPILERS = {"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "riscv64": "riscv64-linux-gnu-gcc"}
+CORES = {"x86-64": "skylake-sp", "aarch64": "cortex-a72", "riscv64": "boom"}
+EVENTS = ["DR-L1", "DR-TLB", "DR-SQ", "FL-MB", "FL-EX", "FL-MO", "ST-L1", "ST-TLB", "ST-LLC"]
+
+
+class Tests:
+    """Runs cases one by one and writes TAP; a case that raises has failed."""
+
+    def __init__(self):
+        self.cases = []
+
+    def case(self, name):
+        def add(function):
+            self.cases.append((name, function))
+            return function
+        return add
+
+    def main(self):
+        only = sys.argv[1:]
+        cases = [(n, f) for n, f in self.cases if not only or any(o in n for o in only)]
+        print(f"1..{len(cases)}")
+        failed = 0
+        for number, (name, function) in enumerate(cases, 1):
+            try:
+                function()
+                print(f"ok {number} - {name}")
+            except Exception as error:  # any failure is one failed case, with its reason
+                failed += 1
+                print(f"not ok {number} - {name}")
+                for line in (str(error) or repr(error)).splitlines():
+                    print(f"# {line}")
+            sys.stdout.flush()
+        subprocess.run(["rm", "-rf", str(WORK)])
+        sys.exit(1 if failed else 0)
+
+
+def check(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+def compile_program(source, isa, *flags):
+    """A guest program from tests/programs; built once for each set of flags."""
+    name = Path(source).stem + "-" + isa + "".join(flags).replace("/", "_").replace(" ", "")
+    out = WORK / name
+    if not out.exists():
+        flags = flags or ("-static",)
+        subprocess.run([COMPILERS[isa], "-O1", "-g", *flags, "-o", str(out), str(TOP / "tests/programs" / source), "-lpthread"],
+                       check=True)
+    return str(out)
+
+
+def cyclewise(*args, timeout=300, **options):
+    """Runs cyclewise; the finished process, output as text."""
+    return subprocess.run([CYCLEWISE, *map(str, args)], capture_output=True, text=True, errors="replace",
+                          timeout=timeout, **options)
+
+
+def profile(*args, status=0, command="run", **options):
+    """Runs `cyclewise COMMAND --json=FILE ARGS` and returns (JSON, process), having checked the exit status."""
+    out = WORK / "out.json"
+    if out.exists():
+        out.unlink()
+    done = cyclewise(command, "--no-progress", f"--json={out}", *args, **options)
+    check(done.returncode == status, f"exit status {done.returncode}, not {status}: {done.stderr[-2000:]}")
+    return json.loads(out.read_text()), done
+
+
+def check_sums(report):
+    """The stacks sum to the cycles, up to the rounding of each printed figure."""
+    total = sum(sum(row["stack"].values()) for row in report["hot"])
+    slack = 1e-6 * (1 + sum(len(row["stack"]) for row in report["hot"]))
+    check(abs(total - report["cycles"]) <= slack, f"stacks of instructions sum to {total}, cycles are {report['cycles']}")
+    total = sum(row["cycles"] for row in report["functions"])
+    check(abs(total - report["cycles"]) <= slack, f"functions sum to {total}, cycles are {report['cycles']}")
+    for row in report["hot"]:
+        check(abs(sum(row["stack"].values()) - row["cycles"]) <= 1e-6 * (1 + len(row["stack"])), f"stack of {row['address']}")
+        for component in row["stack"]:
+            check(component == "Base" or all(e in EVENTS for e in component.split("+")), f"component {component}")

@@ -1,0 +1,91 @@
+/*
+ * The store queue's search against an obvious reference: all stores, youngest first, on random accesses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "core/lsq.h"
+#include "machine.h"
+
+enum { STORES = 20000, QUEUE = 56 };
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* What lsq_search() says it finds, by looking at every store. */
+static void reference(const struct store *all, size_t n, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out)
+{
+	*out = (struct lsq_answer){ .verdict = LSQ_CACHE };
+	for (size_t i = n; i-- > 0 && all[i].freed > cycle; ) {
+		const struct store *s = &all[i];
+		if (s->addr < addr + bytes && addr < s->addr + s->bytes) {
+			out->verdict = s->addr <= addr && addr + bytes <= s->addr + s->bytes ? LSQ_FORWARD : LSQ_PARTIAL;
+			out->store = s;
+			out->alias = false;
+			return;
+		}
+		for (uint64_t g = addr / 8; g <= (addr + bytes - 1) / 8; g++)
+			for (uint64_t h = s->addr / 8; h <= (s->addr + s->bytes - 1) / 8; h++)
+				if (g % 512 == h % 512 && g != h)
+					out->alias = true;
+	}
+}
+
+static void t_search(void **state)
+{
+	struct machine *m = machine_new();
+	struct memory *memory;
+	static struct lsq q;
+	struct store *all = calloc(STORES, sizeof *all);
+	uint64_t seed = 88172645463325252u, cycle = 100;
+	size_t found[3] = { 0 }, aliases = 0;
+
+	m->desc.store_queue_entries = QUEUE;
+	m->desc.ideal.l1d = true;
+	assert_int_equal(memory_new(&memory, &m->desc), 0);
+	assert_int_equal(lsq_init(&q, &m->desc, memory), 0);
+	for (size_t n = 0; n < STORES; n++) {
+		uint64_t r = next_random(&seed);
+		uint32_t bytes = 1u << (r & 7) % 7;
+		uint64_t addr = 0x10000 + (r >> 8) % 512 + (r >> 20) % 3 * 4096;
+		uint64_t by, free = lsq_stores_free(&q, 1, &by);
+		cycle = (cycle > free ? cycle : free) + (r >> 30) % 3;
+		uint64_t freed = lsq_add_store(&q, r, addr, bytes, cycle, cycle + 1, cycle + 20 + (r >> 32) % 30, n);
+		all[n] = (struct store){ .addr = addr, .bytes = bytes, .freed = freed, .record = n };
+		for (int k = 0; k < 4; k++) {
+			r = next_random(&seed);
+			uint32_t read = 1u << (r & 7) % 7;
+			uint64_t from = 0x10000 + (r >> 8) % 512 + (r >> 20) % 3 * 4096, at = cycle + (r >> 40) % 60;
+			struct lsq_answer want, got;
+			reference(all, n + 1, from, read, at, &want);
+			lsq_search(&q, from, read, at, &got);
+			assert_int_equal(got.verdict, want.verdict);
+			if (want.store)
+				assert_int_equal(got.store->record, want.store->record);
+			assert_int_equal(got.alias, want.alias);
+			found[want.verdict]++;
+			aliases += want.alias;
+		}
+	}
+	for (int v = 0; v < 3; v++)
+		assert_true(found[v] > 1000);
+	assert_true(aliases > 1000);
+	lsq_fini(&q);
+	memory_free(memory);
+	free(all);
+	machine_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(t_search) };
+	return cmocka_run_group_tests_name("core_lsq", tests, NULL, NULL);
+}
