@@ -19,7 +19,8 @@ KERNELS = {
     "branch": ("k_branch", {X86: "je", A64: "cbz", RV: "beqz"}, "FL-MB", 0.3, {}),
     "store": ("k_store", {X86: "mov", A64: "str", RV: "sd"}, "DR-SQ", 0.5, {}),
     "icache": ("k_icache", {X86: "nopl", A64: "nop", RV: "nop"}, "DR-L1", 0.5, {}),
-    "order": ("k_order", {X86: "mov", A64: "ldr", RV: "ld"}, "FL-MO", 0.4, {}),
+    # BOOM's small table of dependences makes most loads wait, whether they must or not: few violations are left.
+    "order": ("k_order", {X86: "mov", A64: "ldr", RV: "ld"}, "FL-MO", {X86: 0.4, A64: 0.4, RV: 0.05}, {}),
     "serial": ("k_serial", {X86: "lfence", A64: "isb", RV: "fsflags"}, "FL-EX", 0.5, {}),
 }
 
@@ -41,6 +42,7 @@ def paid(report, text, event):
 
 def bottleneck(isa, name):
     function, texts, event, share, exact = KERNELS[name]
+    share = share[isa] if isinstance(share, dict) else share
 
     def run():
         report, _ = profile("--roi", function, "--", compile_program("bottleneck.c", isa), name)
