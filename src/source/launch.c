@@ -1,6 +1,7 @@
 /*
  * The program gets the environment, descriptors, signals and arguments it would have without us; what is ours is on
- * the emulator's command line alone. Addresses are the same in every run: no randomisation, a fixed seed.
+ * the emulator's command line alone. Addresses are the same in every run: no randomisation, a fixed seed, and no
+ * arenas that threads of the emulator's own would map sooner or later (newer QEMU puts the program where there is room).
  */
 #include "source/launch.h"
 
@@ -168,6 +169,9 @@ static char **arguments(const struct emulator *e, const struct source_config *co
 		g_ptr_array_add(a, g_strdup("-cpu"));
 		g_ptr_array_add(a, g_strdup(config->qemu_cpu));
 	}
+	const char *arenas = getenv("MALLOC_ARENA_MAX"); /* the program gets it as the user has it */
+	g_ptr_array_add(a, g_strdup(arenas ? "-E" : "-U"));
+	g_ptr_array_add(a, arenas ? g_strconcat("MALLOC_ARENA_MAX=", arenas, NULL) : g_strdup("MALLOC_ARENA_MAX"));
 	if (*e->prefix) {
 		g_ptr_array_add(a, g_strdup("-L"));
 		g_ptr_array_add(a, g_strdup(e->prefix));
@@ -179,13 +183,14 @@ static char **arguments(const struct emulator *e, const struct source_config *co
 	return (char **)g_ptr_array_free(a, FALSE);
 }
 
-/* What the user set for us is not the program's. */
+/* The emulator's. What the user set for us is not the program's. */
 static char **environment(void)
 {
 	GPtrArray *a = g_ptr_array_new();
 	for (char **e = environ; *e; e++)
-		if (!g_str_has_prefix(*e, "CYCLEWISE_"))
+		if (!g_str_has_prefix(*e, "CYCLEWISE_") && !g_str_has_prefix(*e, "MALLOC_ARENA_MAX="))
 			g_ptr_array_add(a, g_strdup(*e));
+	g_ptr_array_add(a, g_strdup("MALLOC_ARENA_MAX=1"));
 	g_ptr_array_add(a, NULL);
 	return (char **)g_ptr_array_free(a, FALSE);
 }

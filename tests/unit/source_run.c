@@ -1,0 +1,630 @@
+/*
+ * Real programs under the real emulator: what they execute is counted exactly, whatever happens to them, and they
+ * notice nothing. The program is source_guest.c, in the variants that CYCLEWISE_GUESTS names (separated by colons).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <glib.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "source/source.h"
+#include "symbol/symbol.h"
+
+enum { MAX_THREADS = 8 };
+
+/* A run that has ended, with all its steps. */
+struct run {
+	struct program program;
+	struct code *code;
+	const struct source_ops *ops;
+	struct source *source;
+	struct symbols *symbols;
+	int file;                  /* of the program */
+	GArray *step[MAX_THREADS]; /* struct step; of threads beyond, nothing is kept */
+	uint64_t instructions, counted;
+	uint32_t threads, ended;
+	const struct source_result *result;
+};
+
+static const char *guest; /* the variant under test */
+
+static void run_open(struct run *r, const char *what, struct window window)
+{
+	static const char *const cpus[NR_ISAS] = { "skylake-avx512", "cortex-a72", "sifive-u74" };
+	static const char *const none[] = { NULL };
+	char *const argv[] = { (char *)"guest", (char *)what, NULL };
+
+	memset(r, 0, sizeof *r);
+	assert_int_equal(program_probe(&r->program, guest), 0);
+	const struct code_config config = { .isa = r->program.isa, .cpu = cpus[r->program.isa], .features = "", .ports = none, .units = none };
+	assert_int_equal(code_new(&r->code, &config), 0);
+	assert_int_equal(symbols_new(&r->symbols), 0);
+	r->file = symbols_open(r->symbols, r->program.path);
+	assert_true(r->file >= 0);
+	r->ops = source_find("qemu");
+	assert_non_null(r->ops);
+	const struct source_config source = { .program = &r->program, .argv = argv, .code = r->code, .window = window, .stdout_to_stderr = true };
+	if (r->ops->open(&r->source, &source))
+		fail_msg("%s: %s", error_get()->what, error_get()->why);
+	for (unsigned i = 0; i < MAX_THREADS; i++)
+		r->step[i] = g_array_new(FALSE, FALSE, sizeof(struct step));
+	r->result = r->ops->result(r->source);
+}
+
+/* False: the run is over. */
+static bool run_read(struct run *r)
+{
+	struct step_batch b;
+	int ret = r->ops->read(r->source, &b);
+
+	if (ret < 0)
+		fail_msg("%s: %s", error_get()->what, error_get()->why);
+	if (!ret)
+		return false;
+	if (!b.end)
+		assert_true(b.ahead >= STEP_AHEAD && b.n);
+	assert_true(b.thread < r->threads || b.thread == r->threads || b.thread > r->ended);
+	r->threads = b.thread >= r->threads ? b.thread + 1 : r->threads;
+	r->ended += b.end;
+	if (b.thread < MAX_THREADS)
+		g_array_append_vals(r->step[b.thread], b.step, (guint)b.n);
+	for (size_t i = 0; i < b.n; i++)
+		if (step_kind(&b.step[i]) == STEP_INSN) {
+			r->instructions++;
+			r->counted += (b.step[i].flags & STEP_COUNTED) != 0;
+		}
+	return true;
+}
+
+static void run_windowed(struct run *r, const char *what, struct window window)
+{
+	run_open(r, what, window);
+	while (run_read(r))
+		;
+	assert_int_equal(r->result->instructions, r->instructions);
+	for (size_t i = 0; i < G_N_ELEMENTS(r->result->note); i++)
+		assert_null(strstr(r->result->note[i], "defect"));
+	assert_int_equal(r->ended, r->threads);
+	assert_int_equal(r->result->lost, 0);
+}
+
+static void run(struct run *r, const char *what)
+{
+	run_windowed(r, what, (struct window){ 0 });
+}
+
+static void run_close(struct run *r)
+{
+	r->ops->close(r->source);
+	for (unsigned i = 0; i < MAX_THREADS; i++)
+		g_array_free(r->step[i], TRUE);
+	symbols_free(r->symbols);
+	code_free(r->code);
+}
+
+static void expect_end(const struct run *r, int status, int signal, bool complete)
+{
+	assert_int_equal(r->result->exit_status, status);
+	assert_int_equal(r->result->signal, signal);
+	assert_int_equal(r->result->complete, complete);
+}
+
+static void set_address(void *ctx, uint64_t address, uint64_t size)
+{
+	(void)size;
+	*(uint64_t *)ctx = address;
+}
+
+/* Whether static instruction `insn` is that at `label` of the program. */
+static bool is_at(const struct run *r, uint32_t insn, uint64_t label)
+{
+	const struct maps *maps = r->ops->maps(r->source);
+	uint64_t offset, address;
+	uint32_t module = maps_place(maps, insn, &offset);
+
+	return module != MODULE_NONE && g_str_has_suffix(maps_path(maps, module), strrchr(r->program.path, '/')) &&
+	       symbols_address(r->symbols, r->file, offset, &address) && address == label;
+}
+
+/* How often the instruction at `label` ran in `thread` with all of `flags`; *last: where, if not NULL. */
+static unsigned times(const struct run *r, unsigned thread, const char *label, unsigned flags, const struct step **last)
+{
+	uint64_t address = UINT64_MAX;
+	unsigned n = 0;
+
+	symbols_find(r->symbols, r->file, label, set_address, &address);
+	assert_true(address != UINT64_MAX);
+	char *at = g_malloc0(r->code->nr);
+	for (uint32_t i = 0; i < r->code->nr; i++)
+		at[i] = is_at(r, i, address);
+	for (guint i = 0; i < r->step[thread]->len; i++) {
+		const struct step *s = &g_array_index(r->step[thread], struct step, i);
+		if (step_kind(s) == STEP_INSN && at[s->insn] && (s->flags & flags) == flags) {
+			n++;
+			if (last)
+				*last = s;
+		}
+	}
+	g_free(at);
+	return n;
+}
+
+static bool noted(const struct run *r, const char *text)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(r->result->note); i++)
+		if (strstr(r->result->note[i], text))
+			return true;
+	return false;
+}
+
+static uint64_t checksum(const struct run *r)
+{
+	uint64_t sum = 0;
+
+	for (guint i = 0; i < r->step[0]->len; i++) {
+		const struct step *s = &g_array_index(r->step[0], struct step, i);
+		sum = (sum ^ s->addr ^ (uint64_t)s->insn << 20 ^ (uint64_t)s->flags << 48 ^ s->bytes) * UINT64_C(0x9fb21c651e98df25);
+		sum ^= sum >> 29;
+	}
+	return sum;
+}
+
+/* The same steps with the same addresses every time. */
+static void same_every_time(void **state)
+{
+	struct run a, b;
+
+	(void)state;
+	run(&a, "loop");
+	run(&b, "loop");
+	expect_end(&a, 0, 0, true);
+	assert_true(a.result->ran && a.result->window_seen);
+	assert_true(a.instructions > 300000);
+	assert_int_equal(a.counted, a.instructions);
+	assert_int_equal(a.instructions, b.instructions);
+	assert_true(checksum(&a) == checksum(&b));
+	assert_int_equal(a.code->nr, b.code->nr);
+	run_close(&a);
+	run_close(&b);
+}
+
+static void faults(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run(&r, "faults");
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(times(&r, 0, "guest_bad_load", 0, NULL), 10);
+	assert_int_equal(times(&r, 0, "guest_bad_load", STEP_FAULT, NULL), 5);
+	assert_int_equal(times(&r, 0, "guest_bad_load", STEP_LOAD, NULL), 5);
+	assert_int_equal(times(&r, 0, "guest_after_bad_load", 0, NULL), 5);
+	run_close(&r);
+}
+
+static void traps(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run(&r, "traps");
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(times(&r, 0, "guest_undefined", 0, NULL), 3);
+	assert_int_equal(times(&r, 0, "guest_undefined", STEP_FAULT, NULL), 3);
+	run_close(&r);
+}
+
+static void signals(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run(&r, "signals");
+	expect_end(&r, 0, 0, true);
+	assert_true(times(&r, 0, "guest_count_signal", 0, NULL) >= 40);
+	assert_int_equal(times(&r, 0, "guest_count_signal", STEP_ENTER, NULL), times(&r, 0, "guest_count_signal", 0, NULL));
+	run_close(&r);
+}
+
+static void forks(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run(&r, "forks");
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(r.result->forks, r.program.isa == ISA_X86_64 ? 2 : 1);
+	assert_int_equal(times(&r, 0, "guest_work", 0, NULL), 1);
+	assert_true(noted(&r, "not profiled"));
+	run_close(&r);
+}
+
+static void execs(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run(&r, "execs");
+	expect_end(&r, 9, 0, false);
+	assert_int_equal(r.result->execs, 1);
+	assert_true(noted(&r, "exec"));
+	run_close(&r);
+}
+
+static void threads(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run(&r, "threads");
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(r.threads, 5);
+	for (unsigned i = 1; i < 5; i++) {
+		assert_int_equal(times(&r, i, "guest_work", 0, NULL), 100);
+		assert_true(g_array_index(r.step[i], struct step, 0).flags & STEP_ENTER);
+	}
+	run_close(&r);
+
+	run(&r, "many_threads");
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(r.threads, 1001);
+	run_close(&r);
+
+	run(&r, "left_threads");
+	expect_end(&r, 4, 0, true);
+	assert_int_equal(times(&r, 0, "guest_work", 0, NULL), 1);
+	run_close(&r);
+}
+
+/* The program cannot tell that it is watched. */
+static void untouched(void **state)
+{
+	struct run r;
+	bool native = !strstr(guest, "aarch64") && !strstr(guest, "riscv64");
+
+	(void)state;
+	run(&r, "closes");
+	expect_end(&r, 6, 0, true);
+	run_close(&r);
+	run(&r, "environment");
+	expect_end(&r, 0, 0, true);
+	run_close(&r);
+	if (native) {
+		char *command = g_strdup_printf("exec '%s' descriptors", guest);
+		int status = system(command);
+		run(&r, "descriptors");
+		expect_end(&r, WEXITSTATUS(status), 0, true);
+		run_close(&r);
+		g_free(command);
+	}
+}
+
+static void deaths(void **state)
+{
+	const struct step *last = NULL;
+	struct run r;
+
+	(void)state;
+	run(&r, "crash");
+	expect_end(&r, 0, SIGSEGV, false);
+	assert_int_equal(times(&r, 0, "guest_bad_load", STEP_FAULT, &last), 1);
+	assert_ptr_equal(last, &g_array_index(r.step[0], struct step, r.step[0]->len - 1));
+	run_close(&r);
+
+	run(&r, "illegal");
+	expect_end(&r, 0, SIGILL, false);
+	assert_int_equal(times(&r, 0, "guest_undefined", STEP_FAULT, &last), 1);
+	assert_ptr_equal(last, &g_array_index(r.step[0], struct step, r.step[0]->len - 1));
+	assert_true(noted(&r, "undefined on purpose"));
+	run_close(&r);
+
+	run(&r, "abort");
+	expect_end(&r, 0, SIGABRT, false);
+	run_close(&r);
+	run(&r, "killed");
+	expect_end(&r, 0, SIGKILL, false);
+	run_close(&r);
+}
+
+/* How often guest_work was entered and counted. */
+static unsigned worked(struct window window, struct run *r)
+{
+	run_windowed(r, "regions", window);
+	expect_end(r, 0, 0, true);
+	return times(r, 0, "guest_work", STEP_COUNTED, NULL);
+}
+
+static void windows(void **state)
+{
+	struct run r;
+
+	(void)state;
+	assert_int_equal(worked((struct window){ 0 }, &r), 20);
+	run_close(&r);
+	assert_int_equal(worked((struct window){ .roi = "guest_region" }, &r), 6);
+	assert_int_equal(times(&r, 0, "guest_work", 0, NULL), 20);
+	run_close(&r);
+	assert_int_equal(worked((struct window){ .roi = "guest_leaves" }, &r), 1); /* left by longjmp */
+	run_close(&r);
+	assert_int_equal(worked((struct window){ .start_after = "guest_region" }, &r), 19);
+	run_close(&r);
+	assert_int_equal(worked((struct window){ .stop_at = "guest_leaves" }, &r), 9);
+	run_close(&r);
+	assert_int_equal(worked((struct window){ .start_after = "guest_region", .stop_at = "guest_leaves", .roi = "guest_region" }, &r), 5);
+	run_close(&r);
+
+	assert_int_equal(worked((struct window){ .roi = "guest_never" }, &r), 0);
+	assert_false(r.result->window_seen);
+	assert_int_equal(r.counted, 0);
+	run_close(&r);
+	assert_int_equal(worked((struct window){ .roi = "no_such_function" }, &r), 0);
+	assert_true(noted(&r, "no_such_function"));
+	run_close(&r);
+
+	run_windowed(&r, "regions", (struct window){ .skip = 1000, .count = 5000 });
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(r.counted, 5000);
+	assert_false(g_array_index(r.step[0], struct step, 0).flags & STEP_COUNTED);
+	run_close(&r);
+}
+
+static void marks(void **state)
+{
+	unsigned begins[2] = { 0 }, ends[2] = { 0 };
+	struct run r;
+
+	(void)state;
+	run(&r, "marks");
+	expect_end(&r, 0, 0, true);
+	const struct regions *regions = r.ops->regions(r.source);
+	assert_int_equal(regions_count(regions), 2);
+	for (guint i = 0; i < r.step[0]->len; i++) {
+		const struct step *s = &g_array_index(r.step[0], struct step, i);
+		struct mark mark;
+		bool is = step_kind(s) == STEP_INSN && regions_mark(regions, s->insn, &mark);
+		assert_int_equal(is, step_kind(s) == STEP_INSN && (s->flags & STEP_MARK) != 0);
+		if (is)
+			(mark.begin ? begins : ends)[!strcmp(regions_name(regions, mark.region), "inner")]++;
+	}
+	assert_int_equal(begins[0], 1);
+	assert_int_equal(ends[0], 1);
+	assert_int_equal(begins[1], 4);
+	assert_int_equal(ends[1], 4);
+	run_close(&r);
+}
+
+/* Code made at run time, 50 times at the same place. */
+static void rewritten(void **state)
+{
+	struct run r;
+	uint64_t pc = 0, offset;
+	unsigned n = 0;
+
+	(void)state;
+	run(&r, "rewritten");
+	expect_end(&r, 0, 0, true);
+	uint32_t last = CODE_NONE;
+	for (guint i = 0; i < r.step[0]->len; i++) {
+		const struct step *s = &g_array_index(r.step[0], struct step, i);
+		if (step_kind(s) != STEP_INSN || maps_place(r.ops->maps(r.source), s->insn, &offset) != MODULE_NONE)
+			continue;
+		if (!pc)
+			pc = code_insn(r.code, s->insn)->pc;
+		if (code_insn(r.code, s->insn)->pc == pc) {
+			assert_int_not_equal(s->insn, last);
+			last = s->insn;
+			n++;
+		}
+	}
+	assert_int_equal(n, 50);
+	run_close(&r);
+}
+
+static void mappings(void **state)
+{
+	unsigned seen = 0;
+	uint64_t start = 0;
+	struct run r;
+
+	(void)state;
+	run(&r, "mappings");
+	expect_end(&r, 0, 0, true);
+	for (guint i = 0; i < r.step[0]->len; i++) { /* mprotect of 1 page, munmap of 2, mremap of 4, in that order */
+		const struct step *s = &g_array_index(r.step[0], struct step, i);
+		if (step_kind(s) != STEP_UNMAP)
+			continue;
+		if (s->insn == 1) {
+			seen = 1;
+			start = s->addr;
+		} else if (seen == 1 && s->insn == 2 && s->addr == start + 4096) {
+			seen = 2;
+		} else if (seen == 2 && s->insn == 4 && s->addr == start + 4 * 4096) {
+			seen = 3;
+		}
+	}
+	assert_int_equal(seen, 3);
+	run_close(&r);
+}
+
+/* The iterations of each execution of the rep string at `label`. */
+static void expect_repeats(const struct run *r, const char *label, const uint64_t *want, unsigned n)
+{
+	uint64_t address = UINT64_MAX;
+	unsigned found = 0;
+
+	symbols_find(r->symbols, r->file, label, set_address, &address);
+	for (guint i = 0; i < r->step[0]->len; i++) {
+		const struct step *s = &g_array_index(r->step[0], struct step, i);
+		if (step_kind(s) != STEP_REPEAT || !is_at(r, s->insn, address))
+			continue;
+		assert_true(found < n);
+		assert_int_equal(s->addr, want[found]);
+		found++;
+	}
+	assert_int_equal(found, n);
+	assert_int_equal(times(r, 0, label, 0, NULL), n);
+}
+
+static void x86_only(void **state)
+{
+	struct run r;
+
+	(void)state;
+	if (strstr(guest, "aarch64") || strstr(guest, "riscv64"))
+		return;
+	run(&r, "strings");
+	expect_end(&r, 0, 0, true);
+	expect_repeats(&r, "guest_movsb", (const uint64_t[]){ 0, 1, 2, 1000, 100000 }, 5);
+	expect_repeats(&r, "guest_stosq", (const uint64_t[]){ 0, 0, 0, 125, 12500 }, 5);
+	expect_repeats(&r, "guest_backward", (const uint64_t[]){ 4096 }, 1);
+	expect_repeats(&r, "guest_cmpsb", (const uint64_t[]){ 51 }, 1);
+	run_close(&r);
+
+	run(&r, "modifies");
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(times(&r, 0, "guest_patching", 0, NULL), 10);
+	assert_int_equal(times(&r, 0, "guest_patching", STEP_STORE, NULL), 10);
+	assert_int_equal(times(&r, 0, "guest_patched", 0, NULL), 10);
+	run_close(&r);
+
+	run(&r, "split_atomics");
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(times(&r, 0, "guest_split", 0, NULL), 100);
+	assert_int_equal(times(&r, 0, "guest_split", STEP_LOAD | STEP_STORE, NULL), 100);
+	run_close(&r);
+
+	run(&r, "divides");
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(times(&r, 0, "guest_divide", STEP_FAULT, NULL), 3);
+	assert_int_equal(times(&r, 0, "guest_divide", 0, NULL), 3);
+	run_close(&r);
+
+	run(&r, "avx512");
+	expect_end(&r, 0, SIGILL, false);
+	assert_int_equal(times(&r, 0, "guest_avx512", STEP_FAULT, NULL), 1);
+	assert_true(noted(&r, "vpaddd"));
+	run_close(&r);
+}
+
+static struct run *interrupted;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	interrupted->ops->interrupt(interrupted->source, SIGTERM);
+}
+
+/* A signal to cyclewise while the program waits for input. */
+static void interrupt(void **state)
+{
+	int input[2], saved = dup(STDIN_FILENO);
+	struct run r;
+
+	(void)state;
+	assert_int_equal(pipe(input), 0);
+	dup2(input[0], STDIN_FILENO);
+	run_open(&r, "waits", (struct window){ 0 });
+	dup2(saved, STDIN_FILENO);
+	interrupted = &r;
+	signal(SIGALRM, on_alarm);
+	alarm(1);
+	while (run_read(&r))
+		;
+	expect_end(&r, 0, SIGTERM, false);
+	assert_true(r.instructions > 10000);
+	assert_int_equal(r.result->instructions, r.instructions);
+	run_close(&r);
+	close(saved);
+	close(input[0]);
+	close(input[1]);
+}
+
+/* What the emulator had sent before it was killed is there. */
+static void killed_emulator(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run_open(&r, "talks", (struct window){ 0 });
+	for (unsigned i = 0; i < 50; i++)
+		assert_true(run_read(&r));
+	kill(r.result->pid, SIGKILL);
+	while (run_read(&r))
+		;
+	expect_end(&r, 0, SIGKILL, false);
+	assert_int_equal(r.result->instructions, r.instructions);
+	for (size_t i = 0; i < G_N_ELEMENTS(r.result->note); i++)
+		assert_null(strstr(r.result->note[i], "defect"));
+	run_close(&r);
+}
+
+/* cyclewise dies: the program runs on to its end. */
+static void dead_reader(void **state)
+{
+	char said[16] = "";
+	int out[2];
+	ssize_t n;
+
+	(void)state;
+	assert_int_equal(pipe(out), 0);
+	pid_t pid = fork();
+	if (!pid) {
+		struct run r;
+		dup2(out[1], STDERR_FILENO);
+		run_open(&r, "talks", (struct window){ 0 });
+		run_read(&r);
+		raise(SIGKILL);
+	}
+	close(out[1]);
+	waitpid(pid, NULL, 0);
+	for (size_t got = 0; got < sizeof said - 1 && (n = read(out[0], said + got, sizeof said - 1 - got)) > 0;)
+		got += (size_t)n;
+	assert_string_equal(said, "done\n");
+	close(out[0]);
+}
+
+/* The source is closed while the program runs. */
+static void closed_early(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run_open(&r, "talks", (struct window){ 0 });
+	assert_true(run_read(&r));
+	pid_t pid = r.result->pid;
+	run_close(&r);
+	assert_int_equal(kill(pid, 0), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(same_every_time), cmocka_unit_test(faults), cmocka_unit_test(traps), cmocka_unit_test(signals),
+		cmocka_unit_test(forks), cmocka_unit_test(execs), cmocka_unit_test(threads), cmocka_unit_test(untouched),
+		cmocka_unit_test(deaths), cmocka_unit_test(windows), cmocka_unit_test(marks), cmocka_unit_test(rewritten),
+		cmocka_unit_test(mappings), cmocka_unit_test(x86_only), cmocka_unit_test(interrupt), cmocka_unit_test(killed_emulator),
+		cmocka_unit_test(dead_reader), cmocka_unit_test(closed_early),
+	};
+	char **guests = g_strsplit(getenv("CYCLEWISE_GUESTS") ? getenv("CYCLEWISE_GUESTS") : "", ":", -1);
+	int failed = 0;
+
+	for (char **g = guests; *g; g++) {
+		guest = *g;
+		fprintf(stderr, "== %s\n", guest);
+		failed += cmocka_run_group_tests(tests, NULL, NULL);
+	}
+	if (!*guests)
+		return 77; /* skipped */
+	g_strfreev(guests);
+	return failed != 0;
+}
