@@ -40,7 +40,11 @@ struct cache {
 	uint32_t ways;
 	enum replacement policy;
 	struct divisor sets;
-	uint64_t *order;       /* lru: [sets][ways], when last touched; plru: [sets], the tree, bit n-1: node n; qlru: [sets][2], low and high bits of the ages */
+	/*
+	 * lru: [sets][ways], the touch it was last; plru: [sets], the tree, bit n - 1 for node n, set where the right half
+	 * is older; qlru: [sets][2], low and high bits of the ways' ages.
+	 */
+	uint64_t *order;
 	uint64_t clock;        /* lru: the last touch; random: state of the sequence */
 	uint64_t keep[CACHE_MAX_WAYS], point[CACHE_MAX_WAYS]; /* plru: a touch is tree & keep | point */
 };
@@ -93,7 +97,7 @@ static inline int64_t cache_access(struct cache *c, uint64_t line)
 	return found;
 }
 
-/* Puts `line`, which is absent, in place of the policy's victim, and touches it; returns where it is. Fill is zero, from LEVEL_NONE, clean. */
+/* Puts `line`, which is absent, in place of the policy's victim, and touches it; returns where. Its state is all zero. */
 uint64_t cache_insert(struct cache *c, uint64_t line, struct cache_victim *victim);
 
 /* The line is gone; its way is the first to be filled. */

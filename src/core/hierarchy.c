@@ -56,9 +56,10 @@ static void lower_fini(struct lower *l)
 
 int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t window)
 {
-#define LOWER(group, level_, victim_) { #group, level_, desc->group##_size, desc->group##_ways, desc->group##_latency, \
-	desc->group##_mshrs, desc->group##_bandwidth, desc->group##_write_bandwidth, desc->group##_banks, desc->group##_line, \
-	desc->group##_replacement, victim_ }
+#define LOWER(group, level_, victim_) { .name = #group, .level = level_, .replacement = desc->group##_replacement, \
+	.size = desc->group##_size, .ways = desc->group##_ways, .line = desc->group##_line, .latency = desc->group##_latency, \
+	.mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, .write_bandwidth = desc->group##_write_bandwidth, \
+	.banks = desc->group##_banks, .victim = victim_ }
 	const struct lower_desc levels[MAX_LOWER] = {
 		LOWER(l2, LEVEL_L2, false),
 		LOWER(llc, LEVEL_LLC, desc->llc_victim),
@@ -80,8 +81,8 @@ int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t w
 	if (!err)
 		err = dram_init(&h->dram, desc, (uint32_t)desc->l1d_line, window);
 	if (!err)
-		err = streamer_init(&h->streamer, h->nr ? (uint32_t)desc->prefetch_l2_stream : 0, (uint32_t)desc->prefetch_l2_stream_ahead,
-			(uint32_t)desc->prefetch_l2_stream_degree, (uint32_t)desc->l1d_line);
+		err = streamer_init(&h->streamer, h->nr ? (uint32_t)desc->prefetch_l2_stream : 0,
+			(uint32_t)desc->prefetch_l2_stream_ahead, (uint32_t)desc->prefetch_l2_stream_degree, (uint32_t)desc->l1d_line);
 	if (err)
 		hierarchy_fini(h);
 	return err;

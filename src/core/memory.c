@@ -9,7 +9,8 @@
  * The common case, both translation and line where they were found last, is inlined; all else is out of line.
  *
  * Not modelled: ports of L1 (the pipeline's are the limit; l1d.bandwidth, of all its banks, bounds the bytes that
- * loads read in a cycle), conflicts of its banks, virtual aliases, self-modifying code, cost of taking an evicted line out of L1.
+ * loads read in a cycle), conflicts of its banks, virtual aliases, self-modifying code, what it costs to take an
+ * evicted line out of L1.
  */
 #include "core/memory.h"
 
@@ -61,11 +62,11 @@ struct memory {
 
 /* ---- set-up ---- */
 
-/* Cycles that every timetable keeps: what may lie between a load and the drain of an older store, and several of the longest waits. */
+/* Cycles that timetables keep: what may lie between a load and the drain of an older store, and several of the longest waits. */
 static uint64_t window_of(const struct core_desc *d)
 {
-	uint64_t ns = (uint64_t)d->dram_latency_ns + (uint64_t)d->dram_cas_ns + (uint64_t)d->dram_rcd_ns + (uint64_t)d->dram_rp_ns;
-	uint64_t longest = (uint64_t)d->llc_latency + (uint64_t)d->l2_latency + ns * (uint64_t)d->clock_mhz / 1000;
+	int64_t ns = (int64_t)d->dram_latency_ns + d->dram_cas_ns + d->dram_rcd_ns + d->dram_rp_ns;
+	uint64_t longest = (uint64_t)(d->llc_latency + d->l2_latency + ns * d->clock_mhz / 1000);
 	return 20000 + 8 * longest;
 }
 
@@ -80,26 +81,38 @@ static int check_lines(const struct core_desc *d)
 	return 0;
 }
 
-static int check_tlb(const char *name, int32_t entries, int32_t ways)
+static int set_up_tlb(struct tlb *t, const char *name, int32_t entries, int32_t ways)
 {
-	return entries >= ways ? 0 : error_set(EINVAL, name, "a TLB of %d entries has no set of %d", entries, ways);
+	if (entries < ways)
+		return error_set(EINVAL, name, "a TLB of %d entries has no set of %d", entries, ways);
+	return tlb_init(t, (uint32_t)entries, (uint32_t)ways);
 }
 
-static int l1_init(struct l1 *l, const char *name, int32_t size, int32_t ways, int32_t line, int32_t mshrs, const char *policy,
-	int32_t tlb_entries, int32_t tlb_ways, uint64_t window)
+struct l1_desc {
+	const char *name, *tlb_name; /* of their groups of parameters */
+	const char *replacement;
+	int32_t size, ways, line, latency, mshrs, tlb_entries, tlb_ways;
+	bool ideal, ideal_tlb;
+};
+
+static int l1_init(struct l1 *l, const struct l1_desc *p, enum reader reader, uint64_t window)
 {
-	enum replacement replacement;
-	int err = replacement_parse(&replacement, policy, name);
+	enum replacement policy;
+	int err = replacement_parse(&policy, p->replacement, p->name);
 
 	if (err)
 		return err;
-	if (size < ways * line)
-		return error_set(EINVAL, name, "%d bytes are less than one set of %d lines", size, ways);
-	err = cache_init(&l->lines, (uint32_t)(size / (ways * line)), (uint32_t)ways, replacement);
+	if (p->size < p->ways * p->line)
+		return error_set(EINVAL, p->name, "%d bytes are less than one set of %d lines", p->size, p->ways);
+	l->latency = (uint64_t)p->latency;
+	l->reader = reader;
+	l->ideal = p->ideal;
+	l->ideal_tlb = p->ideal_tlb;
+	err = cache_init(&l->lines, (uint32_t)(p->size / (p->ways * p->line)), (uint32_t)p->ways, policy);
 	if (!err)
-		err = mshr_init(&l->mshr, (uint32_t)mshrs, window);
+		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
 	if (!err)
-		err = tlb_init(&l->tlb, (uint32_t)tlb_entries, (uint32_t)tlb_ways);
+		err = set_up_tlb(&l->tlb, p->tlb_name, p->tlb_entries, p->tlb_ways);
 	return err;
 }
 
@@ -115,29 +128,30 @@ static int translation_init(struct memory *m, const struct core_desc *d, uint64_
 	int err = 0;
 
 	if (d->stlb_entries)
-		err = tlb_init(&m->second, (uint32_t)d->stlb_entries, (uint32_t)d->stlb_ways);
+		err = set_up_tlb(&m->second, "stlb", d->stlb_entries, d->stlb_ways);
 	m->second_latency = (uint64_t)d->stlb_latency;
 	m->walk_overhead = (uint64_t)d->walk_overhead;
 	m->walk_below = d->l2_size;
 	if (!err)
 		err = mshr_init(&m->walks, (uint32_t)d->walk_walkers, window);
 	if (!err)
-		err = page_walker_init(&m->walker, (uint32_t)d->walk_levels, (uint32_t)d->walk_cached, (uint32_t)d->page_bits, (uint32_t)d->page_colour_seed);
+		err = page_walker_init(&m->walker, (uint32_t)d->walk_levels, (uint32_t)d->walk_cached, (uint32_t)d->page_bits,
+			(uint32_t)d->page_colour_seed);
 	return err;
 }
 
 int memory_new(struct memory **out, const struct core_desc *d)
 {
+#define L1(group, tlb, ideal_, ideal_tlb_) { .name = #group, .tlb_name = #tlb, .replacement = d->group##_replacement, \
+	.size = d->group##_size, .ways = d->group##_ways, .line = d->group##_line, .latency = d->group##_latency, \
+	.mshrs = d->group##_mshrs, .tlb_entries = d->tlb##_entries, .tlb_ways = d->tlb##_ways, \
+	.ideal = d->ideal.ideal_, .ideal_tlb = d->ideal.ideal_tlb_ }
+	const struct l1_desc data = L1(l1d, dtlb, l1d, dtlb), code = L1(l1i, itlb, l1i, itlb);
+#undef L1
 	uint64_t window = window_of(d);
 	int err = check_lines(d);
 
 	*out = NULL;
-	if (!err)
-		err = check_tlb("dtlb", d->dtlb_entries, d->dtlb_ways);
-	if (!err)
-		err = check_tlb("itlb", d->itlb_entries, d->itlb_ways);
-	if (!err && d->stlb_entries)
-		err = check_tlb("stlb", d->stlb_entries, d->stlb_ways);
 	if (err)
 		return err;
 	struct memory *m = calloc(1, sizeof *m);
@@ -148,14 +162,6 @@ int memory_new(struct memory **out, const struct core_desc *d)
 	m->own_early = d->store_queue_prefetch;
 	m->page_shift = (uint32_t)d->page_bits;
 	m->page_mask = (1ull << d->page_bits) - 1;
-	m->data.reader = READ_DATA;
-	m->data.latency = (uint64_t)d->l1d_latency;
-	m->data.ideal = d->ideal.l1d;
-	m->data.ideal_tlb = d->ideal.dtlb;
-	m->code.reader = READ_CODE;
-	m->code.latency = (uint64_t)d->l1i_latency;
-	m->code.ideal = d->ideal.l1i;
-	m->code.ideal_tlb = d->ideal.itlb;
 	m->port.bytes = (uint32_t)(d->l1d_bandwidth * d->l1d_banks);
 	m->stride_on = d->prefetch_l1_stride;
 	m->next_on = d->prefetch_l1_next;
@@ -167,9 +173,9 @@ int memory_new(struct memory **out, const struct core_desc *d)
 	m->split_page_store = (uint64_t)d->split_page_store;
 	next_line_init(&m->next_line);
 
-	err = l1_init(&m->data, "l1d", d->l1d_size, d->l1d_ways, d->l1d_line, d->l1d_mshrs, d->l1d_replacement, d->dtlb_entries, d->dtlb_ways, window);
+	err = l1_init(&m->data, &data, READ_DATA, window);
 	if (!err)
-		err = l1_init(&m->code, "l1i", d->l1i_size, d->l1i_ways, d->l1i_line, d->l1i_mshrs, d->l1i_replacement, d->itlb_entries, d->itlb_ways, window);
+		err = l1_init(&m->code, &code, READ_CODE, window);
 	if (!err)
 		err = translation_init(m, d, window);
 	if (!err)
@@ -244,8 +250,8 @@ static void prefetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64
 }
 
 /* `line` is not there at `cycle`; it may be on its way, at `at`. The cycle it is there. */
-static __attribute__((noinline)) uint64_t read_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, uint32_t offset,
-	int64_t at, struct access *a)
+static __attribute__((noinline)) uint64_t read_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line,
+	uint32_t offset, int64_t at, struct access *a)
 {
 	if (l->ideal) {
 		a->level = LEVEL_L1;
@@ -269,7 +275,8 @@ static __attribute__((noinline)) uint64_t read_slow(struct memory *m, struct l1 
 }
 
 /* The cycle `line` is there for an access that starts at `cycle`: that cycle itself on a hit. */
-static inline uint64_t read_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, uint32_t offset, struct access *a)
+static inline uint64_t read_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, uint32_t offset,
+	struct access *a)
 {
 	int64_t at = cache_access(&l->lines, line);
 
@@ -327,8 +334,8 @@ static uint64_t second_level(struct memory *m, uint64_t cycle, uint64_t page)
 	return ready;
 }
 
-static __attribute__((noinline)) struct tlb_entry *translate_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t page,
-	struct tlb_entry *e, struct access *a)
+static __attribute__((noinline)) struct tlb_entry *translate_slow(struct memory *m, struct l1 *l, uint64_t cycle,
+	uint64_t page, struct tlb_entry *e, struct access *a)
 {
 	if (!e) {
 		uint64_t ready = l->ideal_tlb ? cycle : second_level(m, cycle, page);
@@ -429,7 +436,8 @@ static void store_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struct 
 
 enum kind { LOAD, STORE, OWN };
 
-static void access_line(struct memory *m, enum kind kind, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a)
+static void access_line(struct memory *m, enum kind kind, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc,
+	struct access *a)
 {
 	switch (kind) {
 	case LOAD:
@@ -445,8 +453,8 @@ static void access_line(struct memory *m, enum kind kind, uint64_t cycle, uint64
 }
 
 /* An access to several lines: all start together, the last to be done counts. Returns whether a page is crossed. */
-static __attribute__((noinline)) bool access_lines(struct memory *m, enum kind kind, uint64_t cycle, uint64_t vaddr, uint32_t bytes,
-	uint64_t pc, struct access *a)
+static __attribute__((noinline)) bool access_lines(struct memory *m, enum kind kind, uint64_t cycle, uint64_t vaddr,
+	uint32_t bytes, uint64_t pc, struct access *a)
 {
 	bool crosses = (vaddr ^ (vaddr + bytes - 1)) >> m->page_shift;
 

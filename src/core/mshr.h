@@ -2,9 +2,9 @@
  * What may be held by a limited number of holders at a time: miss registers (line-fill buffers, super queue),
  * page walkers, outstanding reads of the memory controller.
  *
- * It counts, exactly, how many are held in each cycle: by cycle at the ends of what is held, by block in between,
- * so that to hold one for hundreds of cycles takes a few steps. A miss that starts before those already booked contends only
- * with the ones it overlaps; in no cycle are more than `limit` held. Requests come in program order: one that
+ * It counts, exactly, how many are held in each cycle: by cycle at the ends of what is held, by block in between, so
+ * that to hold one for hundreds of cycles takes a few steps. A miss that starts before those already booked contends
+ * only with the ones it overlaps; in no cycle are more than `limit` held. Requests come in program order: one that
  * finds its whole duration free nowhere earlier is put behind.
  *
  * The counters keep a window behind the latest booking; what asks for an older cycle gets it without a wait.

@@ -63,7 +63,8 @@ void next_line_filled(struct next_line *n, uint64_t line, uint32_t offset)
 int streamer_init(struct streamer *s, uint32_t nr, uint32_t ahead, uint32_t degree, uint32_t line_bytes)
 {
 	assert(degree <= STREAM_MAX_DEGREE);
-	*s = (struct streamer){ .nr = nr, .ahead = ahead, .degree = degree, .page_lines = (1u << PREFETCH_PAGE_BITS) / line_bytes };
+	*s = (struct streamer){ .nr = nr, .ahead = ahead, .degree = degree };
+	s->page_lines = (1u << PREFETCH_PAGE_BITS) / line_bytes;
 	s->page_shift = (uint32_t)__builtin_ctz(s->page_lines);
 	if (!nr)
 		return 0;

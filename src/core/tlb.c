@@ -81,7 +81,8 @@ int page_walker_init(struct walker *w, uint32_t levels, uint32_t cached, uint32_
 	assert(levels > 0 && levels <= WALK_MAX_LEVELS && page_bits >= TABLE_BITS && page_bits <= 30);
 	uint32_t fewer = (page_bits - TABLE_BITS) / INDEX_BITS;
 
-	*w = (struct walker){ .levels = levels > fewer ? levels - fewer : 1, .cached = cached, .page_bits = page_bits, .seed = seed };
+	*w = (struct walker){ .levels = levels > fewer ? levels - fewer : 1, .cached = cached,
+		.page_bits = page_bits, .seed = seed };
 	for (uint32_t level = 1; cached && level < w->levels; level++) {
 		if (tlb_init(&w->directory[level], cached, cached)) {
 			page_walker_fini(w);
@@ -116,7 +117,7 @@ uint64_t page_walker_frame(const struct walker *w, uint64_t page)
 	return w->seed ? mix(page, bits, w->seed) : page & ((1ull << bits) - 1);
 }
 
-/* Where the entry `index` of level `level` (0: the last) stands; the tables of a level in the order of their addresses, spread like pages. */
+/* Where entry `index` of level `level` (0: the last) stands. Tables are spread as pages are. */
 static uint64_t entry_address(const struct walker *w, uint32_t level, uint64_t index)
 {
 	uint64_t table = index >> INDEX_BITS | (uint64_t)level << 43;
