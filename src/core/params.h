@@ -41,7 +41,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, btb2_bubble, 2, 0, 20, "cycles", "lost when the second-level BTB supplies the target") \
 	X(branch, decode_redirect, 7, 1, 40, "cycles", "fetch to fetch, direct branch unknown to the BTB, found at decode") \
 	X(branch, mispredict, 1, 0, 40, "cycles", "branch execution to the first fetch on the right path") \
-	X(branch, taken_ports, 0, 0, 65535, "ports", "bit set of the ports a branch predicted taken may use; 0: as its costs say") \
+	X(branch, taken_ports, 0, 0, 65535, "ports", "the ports a branch predicted taken may use; 0: as its costs say") \
 	X(branch, in_flight, 48, 0, 250, "branches", "unresolved branches; 0: unlimited") \
 	X(branch, btb1_entries, 128, 0, 65536, "entries", "first-level BTB; 0: all in the second") \
 	X(branch, btb1_ways, 4, 1, 64, "ways", "") \
@@ -63,7 +63,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(rename, move_slots, 0, 0, 64, "moves", "eliminated moves in flight, each bank; 0: moves execute") \
 	X(rename, move_release, 2, 0, 20, "cycles", "before a slot of an overwritten eliminated move is free again") \
 	X(rename, bind_ports, 0, 0, 1, "0/1", "1: ports are bound at rename by counts (Skylake family); 0: at issue, the first free") \
-	X(rename, bind_alternate, 0, 0, 65535, "ports", "bit set of ports that binding takes in turn (Skylake: the load ports); 0: none") \
+	X(rename, bind_alternate, 0, 0, 65535, "ports", "ports that binding takes in turn (Skylake: the load ports); 0: none") \
 	X(rob, entries, 224, 1, 4096, "slots", "reorder buffer") \
 	X(commit, width, 4, 1, 32, "slots/cycle", "fused-domain uops committed a cycle") \
 	X(commit, latency, 1, 0, 20, "cycles", "complete to commit") \
@@ -82,7 +82,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 
 #define SCHEDULER_PARAMS_ONE(X, n) \
 	X(sched##n, entries, 0, 0, 250, "uops", "entries of this scheduler; 0: absent") \
-	X(sched##n, ports, 0, 0, 65535, "ports", "bit set of the ports it feeds, each one uop a cycle; a port without a scheduler holds no entry")
+	X(sched##n, ports, 0, 0, 65535, "ports", "the ports it feeds, each one uop a cycle; a port without a scheduler holds no entry")
 #define SCHEDULER_PARAMS(X) \
 	SCHEDULER_PARAMS_ONE(X, 0) SCHEDULER_PARAMS_ONE(X, 1) SCHEDULER_PARAMS_ONE(X, 2) SCHEDULER_PARAMS_ONE(X, 3) \
 	SCHEDULER_PARAMS_ONE(X, 4) SCHEDULER_PARAMS_ONE(X, 5) SCHEDULER_PARAMS_ONE(X, 6) SCHEDULER_PARAMS_ONE(X, 7)
