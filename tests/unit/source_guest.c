@@ -231,7 +231,7 @@ static int descriptors(void)
 static int environment(void)
 {
 	for (char **e = environ; *e; e++)
-		if (!strncmp(*e, "CYCLEWISE_", 10) || !strncmp(*e, "QEMU_", 5) || !strncmp(*e, "MALLOC_", 7))
+		if (!strncmp(*e, "CYCLEWISE_", 10) || !strncmp(*e, "QEMU_", 5) || !strncmp(*e, "MALLOC_ARENA_MAX=", 17))
 			return 1;
 	return 0;
 }
