@@ -33,6 +33,7 @@ enum arm_trait {
 	OR_SHIFTED = 1 << 15,      /* a copy where the first source is the zero register */
 	MOVES = 1 << 16,
 	OR_VECTOR = 1 << 17,       /* a copy where both sources are one */
+	EXTRACTS = 1 << 18,        /* a rotation where they are */
 };
 
 static const struct trait table[] = {
@@ -56,6 +57,7 @@ static const struct trait table[] = {
 	{ "ADDv*", VINT }, { "SUBv*", VINT }, { "ANDv*", VINT }, { "EORv*", VINT }, { "BICv*", VINT }, { "CM??v*", VINT }, { "SSHL*v*", VINT }, { "USHL*v*", VINT }, { "SHLv*", VINT },
 	{ "SSHRv*", VINT }, { "USHRv*", VINT }, { "MULv*", VINT | LONG }, { "MLAv*", VINT | LONG }, { "MLSv*", VINT | LONG }, { "?MULLv*", VINT | LONG }, { "?MLALv*", VINT | LONG }, { "PMULL*", VINT | LONG }, { "AES*", VINT | LONG }, { "SHA*", VINT | LONG },
 	{ "ORRWrs", OR_SHIFTED }, { "ORRXrs", OR_SHIFTED }, { "FMOVSr", MOVES }, { "FMOVDr", MOVES }, { "ORRv8i8", OR_VECTOR }, { "ORRv16i8", OR_VECTOR },
+	{ "EXTR?rri", EXTRACTS },
 };
 
 static uint64_t arm_traits(const char *form)
@@ -124,7 +126,11 @@ static bool zero_variant(const struct decoded *d)
 
 static const char *arm_variant(const struct decoded *d, uint64_t traits)
 {
-	return traits & SYSTEM && zero_variant(d) ? "zva" : NULL;
+	if (traits & SYSTEM && zero_variant(d))
+		return "zva";
+	if (traits & EXTRACTS && d->operand[1].reg == d->operand[2].reg)
+		return "ror";
+	return NULL;
 }
 
 static bool is_base(const struct shape *s, const struct operand *o)

@@ -314,7 +314,8 @@ void lower(const struct lowering *low, struct shape *s, const struct cost *cost,
 	if (s->d->flags & DECODED_COST)
 		draft_llvm(low, s, &draft);
 	if (cost->set & COST_UOPS) {
-		memcpy(draft.compute, cost->uops, cost->nr_uops * sizeof *cost->uops);
+		for (unsigned k = 0; k < cost->nr_uops; k++)
+			draft.compute[k] = cost->uops[k];
 		draft.nr_compute = cost->nr_uops;
 		draft.staged = cost->staged;
 		draft.parallel = false;

@@ -1,34 +1,20 @@
 /*
  * Skylake-SP's costs against a Cascade Lake guest, measured by timing alone: cycles, first percentile of many samples.
  *
- * The static bound of a sequence, repeated, is the largest of: what its dependences take; the uops that can run only
- * on a set of ports, by the ports in the set, over all sets; the divider's cycles; its slots, four a cycle. A
- * sequence whose real cost is just this bound has to agree within 5%.
- *
+ * A sequence whose real cost is just its static bound (isa_bound.h) has to agree within 5%.
  * The guest shares its core with a sibling, which takes slots and ports in most samples: what no dependence bounds
  * and takes a cycle or less reads up to a third high even in the best ones, and is held to that.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "isa_bound.h"
 #include "isa_show.h"
 
-enum { PORTS = 8, WIDTH = 4, LOAD = 5, LOAD_SIMPLE = 4, BYPASS = 1, ROUNDS = 40, MAX_SEQUENCE = 64 };
-
-struct measured {
-	const char *name;
-	double cycles;             /* one part */
-	unsigned parts;            /* in the sequence */
-	const char *hex;
-};
-
-static const struct measured sequences[] = {
+static const struct bound_measured rows[] = {
 	{ "add_lat", 0.998, 1, "4883c001" },
 	{ "addrr_lat", 0.999, 1, "4801c8" },
 	{ "add_tp", 0.306, 8, "4883c0014883c1014883c2014883c3014883c6014883c7014983c0014983c101" },
@@ -209,10 +195,7 @@ static const struct measured sequences[] = {
 	{ "pair p0+p23", 0.978, 4, "c44179d7c14c8b6500c44179d7c94c8b6d00c44179d7d14c8b7500c44179d7d94c8b7d00" },
 };
 
-/* Where the bound is not the cost, and why. */
-static const struct {
-	const char *name, *why;
-} excepted[] = {
+static const struct bound_exception excepted[] = {
 	{ "mov_elim_lat", "eliminated moves run out of slots: rename.move_slots, not a cost of the form" },
 	{ "mov32_lat", "the same" },
 	{ "movzx8_lat", "the same" },
@@ -238,125 +221,15 @@ static const struct {
 	{ "vpand+vaddps", "the same" },
 };
 
-struct sequence {
-	const struct insn *insn[MAX_SEQUENCE];
-	unsigned n;
-};
-
-static void read_sequence(struct code *code, const char *hex, struct sequence *s)
-{
-	uint8_t bytes[1024];
-	unsigned size = 0;
-
-	for (; hex[2 * size]; size++) {
-		char digits[3] = { hex[2 * size], hex[2 * size + 1], 0 };
-		bytes[size] = (uint8_t)strtoul(digits, NULL, 16);
-	}
-	s->n = 0;
-	for (unsigned at = 0; at < size; s->n++) {
-		s->insn[s->n] = code_insn(code, code_add(code, 0x1000 + at, bytes + at, size - at));
-		assert_false(s->insn[s->n]->flags & INSN_UNMODELLED);
-		at += s->insn[s->n]->length;
-	}
-}
-
-static unsigned latest(const unsigned *ready, const uint8_t *regs, unsigned n, const uint8_t *late)
-{
-	unsigned t = 0;
-
-	for (unsigned k = 0; k < n; k++) {
-		unsigned at = ready[regs[k]] - (late && ready[regs[k]] > late[k] ? late[k] : 0);
-		t = at > t ? at : t;
-	}
-	return t;
-}
-
-/* Cycles a round takes where nothing but dependences holds it back. `loaded` by a load, for its short
- * latency; `integer`: a vector result that is late for floating point. */
-static double dependence_bound(const struct sequence *s)
-{
-	unsigned ready[NR_REGS] = { 0 }, end[2] = { 0 };
-	bool loaded[NR_REGS] = { false }, integer[NR_REGS] = { false };
-
-	for (unsigned round = 0; round < 2 * ROUNDS; round++)
-		for (unsigned k = 0; k < s->n; k++) {
-			const struct insn *i = s->insn[k];
-			unsigned addresses = latest(ready, i->addr, i->nr_addr, NULL), t = latest(ready, i->data, i->nr_data, i->data_late);
-			bool pure = i->flags & INSN_LOAD && i->latency == 0;
-			for (unsigned d = 0; d < i->nr_data && i->flags & INSN_FP; d++)
-				if (integer[i->data[d]] && ready[i->data[d]] + BYPASS > t)
-					t = ready[i->data[d]] + BYPASS;
-			if (i->flags & INSN_LEAF_RESULT)
-				t = 0;
-			if (i->flags & INSN_LOAD) {
-				unsigned latency = i->flags & INSN_SIMPLE_ADDR && i->nr_addr && loaded[i->addr[0]] ? LOAD_SIMPLE : LOAD + i->load_extra;
-				t = addresses + latency > t ? addresses + latency : t;
-			}
-			for (unsigned d = 0; d < i->nr_dst; d++) {
-				bool copied = i->flags & INSN_MOVE;
-				ready[i->dst[d]] = i->dst_latency[d] & DST_WRITEBACK ? addresses + (i->dst_latency[d] & 127) : t + (copied ? 0 : i->dst_latency[d]);
-				loaded[i->dst[d]] = pure;
-				integer[i->dst[d]] = i->flags & INSN_VINT;
-				if (ready[i->dst[d]] > end[round / ROUNDS])
-					end[round / ROUNDS] = ready[i->dst[d]];
-			}
-		}
-	return (double)(end[1] - end[0]) / ROUNDS;
-}
-
-static double resource_bound(const struct code *code, const struct sequence *s)
-{
-	double bound = 0, slots = 0, divider = 0;
-
-	for (unsigned k = 0; k < s->n; k++)
-		slots += s->insn[k]->slots;
-	bound = slots / WIDTH;
-	for (unsigned set = 1; set < 1u << PORTS; set++) {
-		unsigned uops = 0;
-		divider = 0;
-		for (unsigned k = 0; k < s->n; k++)
-			for (unsigned u = 0; u < s->insn[k]->nr_uops && !(s->insn[k]->flags & INSN_MOVE); u++) {
-				const struct uop *uop = &code->uops[s->insn[k]->uop + u];
-				uops += uop->ports && (uop->ports & ~set) == 0;
-				divider += uop->unit ? uop->busy : 0;
-			}
-		double load = (double)uops / __builtin_popcount(set);
-		bound = load > bound ? load : bound;
-	}
-	return divider > bound ? divider : bound;
-}
-
-static const char *exception(const char *name)
-{
-	for (unsigned k = 0; k < sizeof excepted / sizeof *excepted; k++)
-		if (strcmp(excepted[k].name, name) == 0)
-			return excepted[k].why;
-	return NULL;
-}
-
 static void bounds(void **state)
 {
+	static const struct bound_core core = { .width = 4, .load = 5, .load_simple = 4, .bypass = 1, .eliminates = true };
 	struct code *code = show_core("skylake-sp");
-	unsigned n = sizeof sequences / sizeof *sequences, differences = 0;
+	unsigned n = sizeof rows / sizeof *rows, nr_excepted = sizeof excepted / sizeof *excepted;
 
 	(void)state;
-	for (unsigned k = 0; k < n; k++) {
-		const struct measured *m = &sequences[k];
-		struct sequence s;
-		read_sequence(code, m->hex, &s);
-		double chain = dependence_bound(&s) / m->parts, resources = resource_bound(code, &s) / m->parts;
-		double bound = chain > resources ? chain : resources;
-		double allowed = chain <= resources && resources <= 1 ? 1.36 : 1.05;
-		bool agrees = m->cycles <= bound * allowed && m->cycles >= bound * 0.95;
-		if (agrees == (exception(m->name) != NULL)) {
-			print_error("%s: measured %.3f, bound %.3f (dependences %.3f, resources %.3f)%s\n", m->name, m->cycles, bound, chain, resources,
-				    agrees ? ", and is excepted" : "");
-			differences++;
-		}
-	}
-	assert_int_equal(differences, 0);
-	/* The exceptions are few. */
-	assert_true(sizeof excepted / sizeof *excepted * 7 < n);
+	bound_check(code, &core, rows, n, excepted, nr_excepted, 1.36);
+	assert_true(nr_excepted * 7 < n);
 	code_free(code);
 }
 
