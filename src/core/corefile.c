@@ -43,8 +43,8 @@ static void setting_free(void *p)
 /* The directories that hold descriptions, the most particular first; free with g_strfreev(). */
 static char **search_path(void)
 {
-	/* Beside the program: the build tree (BUILD/src/cmd, BUILD/tests/unit), then an installation (PREFIX/bin). */
-	static const char *const beside[] = { "data/cores", "../../data/cores", "../share/cyclewise/cores" };
+	/* Beside the program: an installation (PREFIX/bin), else the build tree (BUILD, BUILD/src/cmd, BUILD/tests/unit). */
+	static const char *const beside[] = { "../share/cyclewise/cores", "data/cores", "../../data/cores" };
 	GPtrArray *dirs = g_ptr_array_new();
 	const char *env = g_getenv("CYCLEWISE_DATA");
 	char *exe = g_file_read_link("/proc/self/exe", NULL);
