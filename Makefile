@@ -26,7 +26,7 @@ test:
 
 # Rewrites the expected texts; review the difference before committing it.
 golden: all
-	tests/golden/run --rewrite $(BUILD)/cyclewise
+	BUILD=$(BUILD) tests/golden/run --rewrite
 
 bench:
 	scripts/setup build run test bench

@@ -65,7 +65,7 @@ static void man_commands(void)
 	for (const struct command *const *c = command_list; *c; c++) {
 		printf(".It Nm cyclewise Cm %s Ar %s\n", (*c)->name, (*c)->usage);
 		mdoc((*c)->summary);
-		printf("See\n.Xr cyclewise-%s 1 .\n", (*c)->name);
+		printf(".Pq see Xr cyclewise-%s 1\n", (*c)->name);
 	}
 	puts(".El");
 }

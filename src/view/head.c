@@ -1,5 +1,6 @@
 #include "view/head.h"
 
+#include <glib.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -52,6 +53,17 @@ static void ending(struct text *t, const struct run_info *run)
 	fputc('\n', t->out);
 }
 
+/* A word of a command line, as a shell would take it. */
+static void word(struct text *t, const char *s)
+{
+	bool plain = *s && !s[strcspn(s, " \t\n'\"\\$`*?[]{}()<>|&;!#~")];
+	char *quoted = plain ? NULL : g_shell_quote(s);
+
+	fputc(' ', t->out);
+	text_field(t, quoted ? quoted : s, text_columns(quoted ? quoted : s), false, false);
+	g_free(quoted);
+}
+
 void head_text(struct text *t, const struct view_request *r)
 {
 	const struct run_info *run = query_run(r->query);
@@ -60,11 +72,10 @@ void head_text(struct text *t, const struct view_request *r)
 	text_style(t, "1");
 	fprintf(t->out, "cyclewise %s", r->version);
 	text_style(t, NULL);
-	fprintf(t->out, "  %s", run->program ? run->program : "(unknown program)");
-	for (uint32_t i = 0; i < run->nr_arguments; i++) {
-		fputc(' ', t->out);
-		text_field(t, run->arguments[i], text_columns(run->arguments[i]), false, false);
-	}
+	fputc(' ', t->out);
+	word(t, run->program ? run->program : "(unknown program)");
+	for (uint32_t i = 0; i < run->nr_arguments; i++)
+		word(t, run->arguments[i]);
 	fprintf(t->out, "\n  core          %s, model %s: cycles are this model's, not a measurement of hardware\n",
 	        run->core ? run->core : "?", run->model ? run->model : "?");
 	if (run->options)

@@ -162,6 +162,8 @@ static int text(struct text *t, const struct view_request *r)
 		instructions(t, r, in, ni, all);
 		text_heading(t, "Letters of the stacks");
 		stack_legend(t, &sum);
+	} else {
+		fputs("\nNothing was counted.\n", t->out);
 	}
 	return notes_text(t, r);
 }

@@ -1,0 +1,27 @@
+-- A complete run of one thread, 1200 cycles: a loop that waits for memory, a function inlined into it, a C++ name,
+-- code without lines, a function without a name. The module is not there: nothing that was never executed can be shown.
+INSERT OR REPLACE INTO run VALUES ('version', '0.0.0'), ('program', './shop'), ('arguments', '["--orders", "a b"]'),
+	('isa', 'x86-64'), ('core', 'skylake-sp'), ('model', 'ooo'), ('complete', 1), ('exit_status', 3),
+	('units_per_cycle', 720720), ('cycles_units', 1200 * 720720), ('instructions', 2410), ('uops', 2600), ('width', 4),
+	('period', 1000), ('seed', 1), ('emulator', 'qemu-x86_64 7.2.0'), ('notes', '[]'),
+	('options', '{"set": ["rob.entries=512"]}');
+INSERT INTO thread VALUES (0, 2410, 2600, 1200 * 720720, 4800, 3100, 2700, 2500, 300);
+INSERT INTO module VALUES (1, '/home/user/shop', 'c0ffee');
+INSERT INTO source VALUES (1, 'tests/golden/shop.c');
+INSERT INTO function VALUES (1, 1, 'total', 'total', 4096, 32, 1, 2), (2, 1, 'shop::till<int>::ring(int)', '_ZN4shop4tillIiE4ringEi', 4352, 16, NULL, NULL);
+INSERT INTO insn VALUES
+	(1, 1, 4096, 94096, 3, x'488b07', 1, 0, 1, 2, 'mov    (%rdi),%rax', 'MOV64rm', 0),
+	(2, 1, 4099, 94099, 4, x'480fafc0', 1, 3, 1, 11, 'imul   %rax,%rax', 'IMUL64rr', 0),
+	(3, 1, 4103, 94103, 3, x'4801c6', 1, 7, 1, 7, 'add    %rax,%rsi', 'ADD64rr', 0),
+	(4, 1, 4106, 94106, 2, x'75f4', 1, 10, 1, 6, 'jne    1000 <total>', 'JCC_1', 0),
+	(5, 1, 4352, 94352, 1, x'c3', 2, 0, NULL, NULL, 'ret', 'RET64', 0),
+	(6, 1, 8192, 98192, 2, x'0f05', NULL, 0, NULL, NULL, 'syscall', 'SYSCALL', 0);
+INSERT INTO inlined VALUES (2, 0, 'square', 1, 7);
+INSERT INTO cycles VALUES
+	(1, 0, 300, 100 * 720720), (1, 64, 100, 200 * 720720), (1, 320, 100, 500 * 720720 + 240240), (1, 448, 1, 99 * 720720 + 480480),
+	(2, 0, 600, 150 * 720720), (3, 0, 600, 60 * 720720), (4, 0, 590, 30 * 720720), (4, 8, 10, 40 * 720720),
+	(5, 1, 9, 10 * 720720), (5, 0, 100, 5 * 720720), (6, 16, 1, 5 * 720720);
+INSERT INTO state VALUES (0, 'compute', 500 * 720720), (0, 'stalled', 600 * 720720), (0, 'drained', 40 * 720720), (0, 'flushed', 60 * 720720);
+INSERT INTO component VALUES ('fmt', 'base', 300 * 720720, 0), ('fmt', 'l1i', 10 * 720720, 1), ('fmt', 'l2i', 0, 2), ('fmt', 'itlb', 0, 3),
+	('fmt', 'l1d', 150 * 720720, 4), ('fmt', 'l2d', 600 * 720720, 5), ('fmt', 'dtlb', 90 * 720720, 6), ('fmt', 'branch', 50 * 720720, 7), ('fmt', 'long_latency', 0, 8);
+INSERT INTO event VALUES ('DR-L1', 9, 0), ('DR-TLB', 0, 1), ('DR-SQ', 0, 2), ('FL-MB', 10, 3), ('FL-EX', 1, 4), ('FL-MO', 0, 5), ('ST-L1', 201, 6), ('ST-TLB', 1, 7), ('ST-LLC', 101, 8);
