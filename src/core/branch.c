@@ -133,7 +133,7 @@ int branch_new(struct branch_unit **out, const struct core_desc *d)
 		return ret;
 	b = calloc(1, sizeof *b);
 	if (!b)
-		return -ENOMEM;
+		return error_errno(ENOMEM, "branch predictor");
 	b->ideal = d->ideal.branch;
 	b->pc_shift = !strcmp(d->isa, "aarch64") ? 2 : !strcmp(d->isa, "riscv64") ? 1 : 0;
 	b->ras_entries = (uint32_t)d->branch_ras_entries;
@@ -153,7 +153,7 @@ int branch_new(struct branch_unit **out, const struct core_desc *d)
 			(unsigned)d->branch_indirect_history, &b->shape);
 	if (ret) {
 		branch_free(b);
-		return ret;
+		return ret == -ENOMEM ? error_errno(ENOMEM, "branch predictor") : ret;
 	}
 	*out = b;
 	return 0;
