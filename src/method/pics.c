@@ -31,9 +31,11 @@ static int pics_open(void *state, const struct run *run)
 {
 	struct pics *p = state;
 
-	tally_init(&p->events);
 	p->plain = tally_array_new(sizeof(*p->plain));
-	return p->plain ? 0 : -ENOMEM;
+	if (!p->plain)
+		return -ENOMEM;
+	tally_init(&p->events);
+	return 0;
 }
 
 static int pics_lane(void *state, void *lane, uint32_t thread)
