@@ -41,6 +41,7 @@ struct shape {
 	bool vector;               /* it has a vector register operand */
 	bool high;                 /* it has a register operand of bits 8 to 15 */
 	bool unlaminates;          /* with an index register its micro-fused uops part at rename */
+	bool splits;               /* its uops are never micro-fused */
 	bool overflow;             /* more operands than insn.h has room for */
 	uint8_t fuse;              /* for arch->fuses(): what it is as one of a pair; 0: neither */
 };

@@ -188,6 +188,7 @@ static void describe(struct code *code, uint32_t i, const struct decoded *d)
 	p->arch->shape(&shape);
 	insn->uop = p->nr_uops;
 	lower(&p->lowering, &shape, &form->cost, code->uops + p->nr_uops);
+	insn_count(insn, code->uops + insn->uop);
 	p->nr_uops += insn->nr_uops;
 	p->entries[i].form = d->form;
 	p->entries[i].fuse = shape.fuse;

@@ -101,8 +101,34 @@ struct insn {
 	uint8_t data_late[INSN_DATAS]; /* cycles after issue at which the operand is needed (forwarding into accumulators) */
 	uint8_t dst[INSN_DSTS];
 	uint8_t dst_latency[INSN_DSTS];/* cycles after compute issue, normally `latency`; or DST_WRITEBACK | cycles */
+	uint8_t nr_loads, nr_compute;  /* of its uops; what is left are store uops (insn_count() fills these and the next) */
+	uint8_t registers;             /* physical registers it takes: integer bank | vector bank << 4 */
 	uint8_t decode_uops;           /* fused uops as decoded: > 1 needs the complex decoder, > 4 the sequencer (x86) */
 };
+
+/* Counts what the hot paths want to know. Flags share the physical register of the result they come with. */
+static inline void insn_count(struct insn *in, const struct uop *uops)
+{
+	unsigned loads = 0, compute = 0, integer = 0, vector = 0, flags = 0;
+
+	while (loads < in->nr_uops && uops[loads].kind == UOP_LOAD)
+		loads++;
+	while (loads + compute < in->nr_uops && uops[loads + compute].kind == UOP_COMPUTE)
+		compute++;
+	for (unsigned i = 0; i < in->nr_dst; i++) {
+		if (in->dst[i] >= REG_VECTOR)
+			vector++;
+		else if (in->dst[i] >= REG_FLAGS)
+			flags = 1;
+		else
+			integer++;
+	}
+	if (!integer && !vector)
+		integer = flags;
+	in->nr_loads = (uint8_t)loads;
+	in->nr_compute = (uint8_t)compute;
+	in->registers = (uint8_t)(integer | vector << 4);
+}
 
 _Static_assert(sizeof(struct insn) == 64, "a static instruction is one cache line");
 

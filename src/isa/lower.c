@@ -222,8 +222,10 @@ static unsigned emit(const struct lowering *low, const struct insn *i, const str
 static void set_slots(const struct lowering *low, struct shape *s, const struct draft *draft, const struct cost *cost)
 {
 	struct insn *i = s->insn;
-	unsigned fused = draft->nr_load + draft->nr_compute + MAX(draft->nr_sta, draft->nr_std);
-	bool micro_fused = low->arch->sequencer_uops && draft->nr_load && draft->nr_compute;
+	bool pure_store = !draft->nr_load && !draft->nr_compute, parts = s->splits && pure_store;
+	unsigned stores = parts ? draft->nr_sta + draft->nr_std : MAX(draft->nr_sta, draft->nr_std);
+	unsigned fused = draft->nr_load + draft->nr_compute + stores;
+	bool micro_fused = low->arch->sequencer_uops && draft->nr_load && draft->nr_compute && !s->splits;
 	unsigned decode, slots;
 
 	decode = MAX(fused - micro_fused, 1);

@@ -73,6 +73,8 @@ static struct reg x86_reg(const char *name)
 
 	if (strcmp(name, "EFLAGS") == 0)
 		return (struct reg){ .nr = 1, .number = { X86_CF }, .special = true };
+	if (strcmp(name, "RIP") == 0)
+		return (struct reg){ .special = true };
 	if (strcmp(name, "DF") == 0)
 		return (struct reg){ .nr = 1, .number = { X86_DF } };
 	for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
@@ -249,6 +251,10 @@ static void operands(struct shape *s)
 		shape_address(s, X86_RSP);
 		shape_writeback(s, X86_RSP, 0);
 	}
+	if (s->traits & COUNTS) {
+		shape_data(s, X86_RCX, 0);
+		shape_result(s, X86_RCX, 1);
+	}
 	if (s->traits & FRAME) {
 		shape_address(s, X86_RBP);
 		shape_result(s, X86_RBP, -1);
@@ -300,17 +306,23 @@ static void branch(struct shape *s)
 		i->flags |= INSN_JCC_ERRATUM;
 }
 
+static bool has_immediate(const struct shape *s)
+{
+	const struct decoded *d = s->d;
+	const struct operand *last = &d->operand[d->nr_explicit - 1];
+	return d->nr_explicit && last->role & OPERAND_IMMEDIATE && !(last->role & OPERAND_MEMORY) && !(s->traits & CONDITION);
+}
+
 /* shape.fuse: one of the first three kinds, or SECOND | condition code. */
 enum { FUSE_TEST = 1, FUSE_CMP, FUSE_INC, FUSE_SECOND = 0x10 };
 
 static void fusion(struct shape *s, const struct operand *m)
 {
 	const struct decoded *d = s->d;
-	bool immediate = d->nr_explicit && d->operand[d->nr_explicit - 1].role & OPERAND_IMMEDIATE;
 
 	if (s->insn->branch == BRANCH_CONDITIONAL && s->traits & CONDITION)
 		s->fuse = (uint8_t)(FUSE_SECOND | d->operand[d->nr_explicit - 1].imm);
-	else if (!(s->insn->flags & INSN_STORE) && !(m && immediate))
+	else if (!(s->insn->flags & INSN_STORE) && !(m && has_immediate(s)))
 		s->fuse = s->traits & FUSES_TEST ? FUSE_TEST : s->traits & FUSES_CMP ? FUSE_CMP : s->traits & FUSES_INC ? FUSE_INC : 0;
 }
 
@@ -326,8 +338,9 @@ static bool x86_fuses(uint8_t first, uint8_t second, uint64_t second_pc)
 }
 
 /*
- * Micro-fused uops part at rename where an index register is there and the form needs three registers beside:
- * a new destination, or three operands (VEX). Measured on Skylake for vaddps and vfmadd; `add r,[b+i]` stays.
+ * Micro-fused uops part at rename where an index register is there and the form has more than two operands, flags
+ * that it reads included, or does not read what it writes. Measured on Skylake for vaddps and vfmadd, which part, and
+ * for `add r,[b+i]`, which does not. Ref: P. Cordes, "Micro fusion and addressing modes"; optimization manual.
  */
 static bool unlaminates(const struct shape *s)
 {
@@ -361,6 +374,8 @@ static void x86_shape(struct shape *s)
 	idioms(s);
 	fusion(s, m);
 	s->unlaminates = unlaminates(s);
+	/* An address relative to RIP leaves no room for an immediate in a micro-fused uop. */
+	s->splits = m && s->regs[m[0].reg].special && has_immediate(s);
 	s->insn->flags |= (s->traits & FP ? INSN_FP : 0) | (s->traits & VINT ? INSN_VINT : 0) |
 		(s->traits & LONG ? INSN_LONG : 0) | (s->bits == 512 ? INSN_WIDE : 0);
 }

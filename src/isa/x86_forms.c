@@ -34,7 +34,8 @@ static const struct trait access_traits[] = {
 	{ "STOS?", STRING | STORES }, { "LODS?", STRING | LOADS }, { "SCAS?", STRING | LOADS },
 	{ "INSB", STRING | STORES }, { "INSW", STRING | STORES }, { "INSL", STRING | STORES }, { "OUTS?", STRING | LOADS },
 	{ "LDMXCSR*", LOADS | NO_ACCESS }, { "VLDMXCSR*", LOADS | NO_ACCESS },
-	{ "FXSAVE*", STORES }, { "XSAVE*", STORES }, { "FXRSTOR*", LOADS }, { "XRSTOR*", LOADS },
+	{ "FXSAVE*", STORES | NO_ACCESS }, { "XSAVE*", STORES | NO_ACCESS }, { "FXRSTOR*", LOADS | NO_ACCESS }, { "XRSTOR*", LOADS | NO_ACCESS },
+	{ "LOOP*", COUNTS },
 	{ "NOOP*", IS_NOP | NO_ACCESS }, { "ENDBR*", IS_NOP }, { "FNOP", IS_NOP }, { "INCSSP*", IS_NOP },
 	{ "RDSSP*", IS_NOP }, /* a no-op where shadow stacks are off, as under QEMU */
 	{ "PREFETCH*", PREFETCHES }, { "CLDEMOTE", PREFETCHES },
@@ -72,7 +73,7 @@ static const struct trait kind_traits[] = {
 	{ "SUB8*", FUSES_CMP }, { "SUB16*", FUSES_CMP }, { "SUB32*", FUSES_CMP }, { "SUB64*", FUSES_CMP },
 	{ "INC*", FUSES_INC }, { "DEC*", FUSES_INC },
 	{ "POPCNT*", KEEPS_FUSED }, { "LZCNT*", KEEPS_FUSED }, { "TZCNT*", KEEPS_FUSED }, { "BSF*", KEEPS_FUSED }, { "BSR*", KEEPS_FUSED },
-	{ "V*", PARTS }, { "ANDN*", PARTS },
+	{ "V*", PARTS }, { "ANDN*", PARTS }, { "ADC*", PARTS }, { "SBB*", PARTS }, { "CMOV??rm", PARTS },
 };
 
 static const struct trait x87_traits[] = {
