@@ -57,6 +57,7 @@ const struct option_row option_rows[] = {
 	ROW("help", 'h', OPTIONS_ALL, OPTION_FLAG, WORDS_NONE, help, NULL,
 	    "Prints the command's usage and options."),
 };
+enum { FIRST_LONG = 256 };          /* what getopt_long() gives for row 0 */
 enum { NR_ROWS = sizeof option_rows / sizeof option_rows[0] };
 const unsigned nr_option_rows = NR_ROWS;
 
@@ -114,21 +115,23 @@ static int apply(struct options *o, const struct option_row *row, const char *wh
 static const struct option_row *row_of(int value, unsigned groups)
 {
 	for (unsigned i = 0; i < nr_option_rows; i++)
-		if (option_taken(&option_rows[i], groups) && (value == 256 + (int)i || value == option_rows[i].letter))
+		if (option_taken(&option_rows[i], groups) && (value == FIRST_LONG + (int)i || value == option_rows[i].letter))
 			return &option_rows[i];
 	return NULL;
 }
 
-/* getopt_long() met an option it does not know (`missing`: one whose argument is missing). */
-static int refuse(unsigned groups, const char *word, bool missing)
+/* getopt_long() gave ':' (an argument is missing) or '?': one too many, or an option that it does not know. */
+static int refuse(unsigned groups, const char *word, int value)
 {
 	char name[64];
 	struct nearest near = { .name = name };
 
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(word + strspn(word, "-"), "="), word + strspn(word, "-"));
 
-	if (missing) {
+	if (value == ':') {
 		error_set(EINVAL, word, "its argument is missing");
+	} else if (optopt >= FIRST_LONG) {
+		error_set(EINVAL, word, "takes no argument");
 	} else {
 		error_set(EINVAL, word, "no such option, or not one of this command");
 		for (unsigned i = 0; i < nr_option_rows; i++)
@@ -160,7 +163,7 @@ int options_parse(struct options *o, unsigned groups, bool permute, int argc, ch
 		if (!option_taken(row, groups))
 			continue;
 		longs[nl++] = (struct option){ row->name, row->kind == OPTION_JSON ? optional_argument
-		                               : row->metavar ? required_argument : no_argument, NULL, 256 + (int)i };
+		                               : row->metavar ? required_argument : no_argument, NULL, FIRST_LONG + (int)i };
 		if (row->letter)
 			shorts[ns++] = row->letter;
 		if (row->letter && row->metavar)
@@ -173,7 +176,7 @@ int options_parse(struct options *o, unsigned groups, bool permute, int argc, ch
 	optind = 0;
 	while (word = optind ? optind : 1, (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		char letter[3] = { '-', (char)optopt, 0 };
-		const char *as_given = optopt > 0 && optopt < 256 ? letter : argv[word < argc ? word : argc - 1];
+		const char *as_given = optopt > 0 && optopt < FIRST_LONG ? letter : argv[word < argc ? word : argc - 1];
 		const struct option_row *row = value == '?' || value == ':' ? NULL : row_of(value, groups);
 		char name[64];
 
@@ -181,7 +184,7 @@ int options_parse(struct options *o, unsigned groups, bool permute, int argc, ch
 		if (err && !(row && row->kind == OPTION_JSON))
 			continue;
 		if (!row) {
-			err = refuse(groups, as_given, value == ':');
+			err = refuse(groups, as_given, value);
 			continue;
 		}
 		snprintf(name, sizeof name, "--%s", row->name);

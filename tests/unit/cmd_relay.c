@@ -1,0 +1,122 @@
+/* cmd/relay: all that is given is taken, in order. */
+#include "cmd/relay.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A lane whose records are numbered in `fetch`. */
+struct numbered {
+	uint64_t given, taken;
+	unsigned ends;
+};
+
+struct log {
+	bool slow;
+	unsigned batches;
+	size_t largest;
+};
+
+static void take(void *ctx, void *p, const struct timed *t, size_t n)
+{
+	struct log *log = ctx;
+	struct numbered *lane = p;
+
+	assert_int_equal(lane->ends, 0);
+	if (!t) {
+		lane->ends++;
+		return;
+	}
+	assert_true(n > 0);
+	for (size_t i = 0; i < n; i++)
+		assert_true(t[i].fetch == lane->taken++);
+	log->batches++;
+	log->largest = n > log->largest ? n : log->largest;
+	if (log->slow)
+		usleep(200);
+}
+
+static void give(struct relay *r, struct numbered *lane, size_t n)
+{
+	struct timed *t = calloc(n ? n : 1, sizeof *t);
+
+	for (size_t i = 0; i < n; i++)
+		t[i].fetch = lane->given++;
+	relay_give(r, lane, t, n);
+	free(t); /* copied */
+}
+
+static void test_order(void **state)
+{
+	struct log log = { .slow = *state != NULL };
+	struct numbered lane[3] = { { 0 } };
+	struct relay *r;
+
+	srand(1);
+	assert_int_equal(relay_new(&r, take, &log), 0);
+	for (unsigned i = 0; i < 1000; i++)
+		give(r, &lane[rand() % 3], (size_t)rand() % 300);
+	for (unsigned i = 0; i < 3; i++)
+		relay_give(r, &lane[i], NULL, 0);
+	relay_wait(r);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(lane[i].taken == lane[i].given);
+		assert_int_equal(lane[i].ends, 1);
+	}
+	relay_free(r);
+}
+
+static void test_wait_means_taken(void **state)
+{
+	struct log log = { .slow = true };
+	struct numbered lane = { 0 };
+	struct relay *r;
+
+	assert_int_equal(relay_new(&r, take, &log), 0);
+	relay_wait(r); /* nothing was given */
+	for (unsigned i = 0; i < 50; i++) {
+		give(r, &lane, 100);
+		relay_wait(r);
+		assert_int_equal(lane.taken, lane.given);
+	}
+	relay_free(r);
+}
+
+/* A batch larger than a slot is cut up; one of none is not handed on. */
+static void test_large_and_none(void **state)
+{
+	struct log log = { 0 };
+	struct numbered lane = { 0 };
+	struct relay *r;
+
+	assert_int_equal(relay_new(&r, take, &log), 0);
+	give(r, &lane, 100000);
+	give(r, &lane, 0);
+	relay_free(r); /* waits */
+	assert_int_equal(lane.taken, 100000);
+	assert_true(log.largest < 100000);
+	assert_int_equal(log.batches, (100000 + log.largest - 1) / log.largest);
+}
+
+static void test_free_of_null(void **state)
+{
+	relay_free(NULL);
+}
+
+int main(void)
+{
+	static bool slow = true;
+	struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		{ "test_order_slow_taker", test_order, NULL, NULL, &slow },
+		cmocka_unit_test(test_wait_means_taken),
+		cmocka_unit_test(test_large_and_none),
+		cmocka_unit_test(test_free_of_null),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
