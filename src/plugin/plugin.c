@@ -125,6 +125,8 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	size_t nr = qemu_plugin_tb_n_insns(tb), bytes = 0;
 
 	(void)id;
+	if (plugin.wire->stop)
+		plugin.detached = true;
 	if (plugin.detached || !nr || nr > WIRE_BLOCK_INSNS)
 		return;
 	for (size_t i = 0; i < nr; i++) {

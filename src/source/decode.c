@@ -39,7 +39,7 @@ void decoder_fini(struct decoder *d)
 
 static __attribute__((noinline, cold)) void grow(struct decoder *d, size_t n)
 {
-	d->room = 2 * (d->nr + n) + 4096;
+	d->room = d->nr + n + (d->nr + n) / 4 + 1024;
 	d->step = g_realloc_n(d->step, d->room, sizeof *d->step);
 }
 
@@ -462,7 +462,8 @@ void decoder_drop(struct decoder *d, size_t n)
 	assert(n <= d->nr);
 	d->nr -= n;
 	d->base -= n;
-	memmove(d->step, d->step + n, d->nr * sizeof *d->step);
+	if (d->nr)
+		memmove(d->step, d->step + n, d->nr * sizeof *d->step);
 }
 
 void decoder_finish(struct decoder *d, const uint64_t *begun, bool fault)

@@ -257,7 +257,6 @@ static void lane_open(struct source *s, unsigned i)
 	struct lane *l = &s->lane[i];
 	struct wire_lane *w = &s->wire->lane[i];
 
-	decoder_fini(&l->decoder);
 	window_thread_fini(&l->calls);
 	*l = (struct lane){ .open = true, .thread = w->thread };
 	ring_reader_init(&l->ring, &w->ring, words_at(s, wire_lane_offset(i)), WIRE_LANE_WORDS);
@@ -393,8 +392,10 @@ static int finish(struct source *s)
 
 static int qemu_read(struct source *s, struct step_batch *out)
 {
-	if (s->handed)
+	if (s->handed && s->handed->open)
 		decoder_drop(&s->handed->decoder, s->handed_steps);
+	else if (s->handed)
+		decoder_fini(&s->handed->decoder);
 	s->handed = NULL;
 	if (s->window && window_over(s->window) && !s->over) {
 		s->over = true;
