@@ -29,7 +29,6 @@ struct reg {
 struct shape {
 	const struct decoded *d;
 	const struct reg *regs;    /* [LLVM's register] */
-	const char *form;          /* LLVM's opcode name */
 	uint64_t traits;           /* of the form: what arch->traits() said */
 	const struct decoder *decoder; /* for names */
 	struct insn *insn;         /* to be filled: registers, flags, branch, target */
@@ -65,7 +64,7 @@ struct arch {
 	unsigned (*bad_length)(const uint8_t *bytes, size_t size);
 };
 
-extern const struct arch *const arch_list[NR_ISAS]; /* indexed by enum isa; NULL where it is not built in */
+extern const struct arch *const arch_list[NR_ISAS]; /* indexed by enum isa */
 
 /* Helpers for arch->shape(). Numbers that are there already are not added twice. */
 void shape_address(struct shape *s, unsigned reg);

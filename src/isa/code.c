@@ -181,7 +181,7 @@ static void describe(struct code *code, uint32_t i, const struct decoded *d)
 	const struct form *form = form_of(p, d);
 	struct insn *insn = &code->insn[i];
 	struct shape shape = {
-		.d = d, .regs = p->regs, .decoder = p->decoder, .insn = insn, .form = decoder_form(p->decoder, d->form), .traits = form->traits,
+		.d = d, .regs = p->regs, .decoder = p->decoder, .insn = insn, .traits = form->traits,
 	};
 
 	insn->length = d->length;

@@ -20,6 +20,7 @@
 
 enum isa { ISA_X86_64, ISA_AARCH64, ISA_RISCV64, NR_ISAS };
 
+/* All borrowed: `ports` and `units` until code_free(), the rest while code_new() runs. */
 struct code_config {
 	enum isa isa;
 	const char *cpu;           /* LLVM's -mcpu name */

@@ -83,7 +83,7 @@ operand *add_operand(decoded *out)
 	return o;
 }
 
-void take_operands(const decoder &d, const MCInst &inst, const MCInstrDesc &desc, decoded *out)
+void take_operands(const MCInst &inst, const MCInstrDesc &desc, decoded *out)
 {
 	out->nr_defs = static_cast<uint8_t>(desc.getNumDefs());
 	for (unsigned k = 0; k < inst.getNumOperands(); k++) {
@@ -124,7 +124,6 @@ void take_operands(const decoder &d, const MCInst &inst, const MCInstrDesc &desc
 			to->role = OPERAND_REGISTER | OPERAND_IMPLICIT | OPERAND_DEF;
 			to->reg = reg;
 		}
-	(void)d;
 }
 
 /* The n-th latency entry belongs to the n-th result, explicit ones first; reads count from the first that is no result. */
@@ -177,9 +176,8 @@ void take_analysis(const decoder &d, const MCInst &inst, decoded *out)
 		out->flags |= DECODED_ZERO;
 	if (d.analysis->isDependencyBreaking(inst, mask, cpu))
 		out->flags |= DECODED_BREAKS;
-	if ((out->flags & (DECODED_BRANCH | DECODED_CALL | DECODED_LOAD)) || out->nr_operands)
-		if (d.analysis->evaluateBranch(inst, out->pc, out->length, out->target))
-			out->flags |= DECODED_TARGET;
+	if (d.analysis->evaluateBranch(inst, out->pc, out->length, out->target))
+		out->flags |= DECODED_TARGET;
 }
 
 } // namespace
@@ -237,10 +235,8 @@ bool decoder_decode(struct decoder *d, uint64_t pc, const uint8_t *bytes, size_t
 	const MCInstrDesc &desc = d->forms->get(inst.getOpcode());
 	out->flags = (desc.mayLoad() ? DECODED_LOAD : 0) | (desc.mayStore() ? DECODED_STORE : 0) |
 		(desc.isBranch() ? DECODED_BRANCH : 0) | (desc.isConditionalBranch() ? DECODED_CONDITIONAL : 0) |
-		(desc.isIndirectBranch() ? DECODED_INDIRECT : 0) | (desc.isCall() ? DECODED_CALL : 0) |
-		(desc.isReturn() ? DECODED_RETURN : 0) | (desc.isMoveReg() ? DECODED_MOVE : 0) |
-		(desc.hasUnmodeledSideEffects() ? DECODED_SIDE_EFFECTS : 0);
-	take_operands(*d, inst, desc, out);
+		(desc.isCall() ? DECODED_CALL : 0) | (desc.isReturn() ? DECODED_RETURN : 0);
+	take_operands(inst, desc, out);
 	take_costs(*d, inst, desc, out);
 	take_analysis(*d, inst, out);
 	return true;
@@ -277,11 +273,6 @@ unsigned decoder_nr_registers(const struct decoder *d)
 unsigned decoder_nr_resources(const struct decoder *d)
 {
 	return d->cpu->getSchedModel().hasInstrSchedModel() ? d->cpu->getSchedModel().getNumProcResourceKinds() : 0;
-}
-
-unsigned decoder_nr_classes(const struct decoder *d)
-{
-	return d->registers->getNumRegClasses();
 }
 
 const char *decoder_form(const struct decoder *d, unsigned form)

@@ -47,15 +47,12 @@ enum decoded_flags {
 	DECODED_STORE       = 1 << 1,
 	DECODED_BRANCH      = 1 << 2,
 	DECODED_CONDITIONAL = 1 << 3,
-	DECODED_INDIRECT    = 1 << 4,
-	DECODED_CALL        = 1 << 5,
-	DECODED_RETURN      = 1 << 6,
-	DECODED_SIDE_EFFECTS = 1 << 7, /* unmodelled by LLVM */
-	DECODED_TARGET      = 1 << 8,  /* `target` is valid */
-	DECODED_ZERO        = 1 << 9,  /* zero idiom on this CPU */
-	DECODED_BREAKS      = 1 << 10, /* result does not depend on the inputs on this CPU */
-	DECODED_MOVE        = 1 << 11, /* register copy */
-	DECODED_COST        = 1 << 12, /* the scheduling model has a valid class: uops, latencies, resources */
+	DECODED_CALL        = 1 << 4,
+	DECODED_RETURN      = 1 << 5,
+	DECODED_TARGET      = 1 << 6,  /* `target` is valid */
+	DECODED_ZERO        = 1 << 7,  /* zero idiom on this CPU */
+	DECODED_BREAKS      = 1 << 8,  /* result does not depend on the inputs on this CPU */
+	DECODED_COST        = 1 << 9,  /* the scheduling model has a valid class: uops, latencies, resources */
 };
 
 struct decoded {
@@ -88,7 +85,6 @@ int decoder_text(struct decoder *decoder, uint64_t pc, const uint8_t *bytes, siz
 unsigned decoder_nr_forms(const struct decoder *decoder);
 unsigned decoder_nr_registers(const struct decoder *decoder);
 unsigned decoder_nr_resources(const struct decoder *decoder);
-unsigned decoder_nr_classes(const struct decoder *decoder);
 const char *decoder_form(const struct decoder *decoder, unsigned form);
 const char *decoder_register(const struct decoder *decoder, unsigned reg);
 const char *decoder_resource(const struct decoder *decoder, unsigned resource);

@@ -274,12 +274,12 @@ static void idioms(struct shape *s)
 
 	if (s->traits & IS_NOP)
 		i->flags |= INSN_NOP;
-	if (s->traits & ZERO_SAME && same_sources(s->d)) {
+	if (s->d->flags & DECODED_ZERO || (s->traits & ZERO_SAME && same_sources(s->d))) {
 		i->flags |= INSN_ZERO;
 		i->nr_data = 0;
-	}
-	if (s->traits & ONES_SAME && same_sources(s->d))
+	} else if (s->d->flags & DECODED_BREAKS || (s->traits & ONES_SAME && same_sources(s->d))) {
 		i->flags |= INSN_LEAF_RESULT;
+	}
 	/* mov %r32,%r32 onto itself and movzbl from ah..dh or onto itself are not eliminated. */
 	if (s->traits & MOVES && i->nr_data == 1 && i->nr_dst == 1 && i->data[0] != i->dst[0] && !s->high)
 		i->flags |= INSN_MOVE;
