@@ -20,7 +20,7 @@
 
 enum isa { ISA_X86_64, ISA_AARCH64, ISA_RISCV64, NR_ISAS };
 
-/* All borrowed: `ports` and `units` until code_free(), the rest while code_new() runs. */
+/* All borrowed while code_new() runs; code->config keeps the pointers for a caller that keeps what they point to. */
 struct code_config {
 	enum isa isa;
 	const char *cpu;           /* LLVM's -mcpu name */
