@@ -42,6 +42,17 @@ static inline uint64_t uop_floor(const struct ooo *o, const struct attempt *a, u
 	return a->dispatch + (slot < width ? 0 : slot / width) + (unsigned)o->desc->issue_latency;
 }
 
+/* The uop issues on `port` in `cycle`: its entries are free in the next. */
+static inline void issued(struct ooo *o, struct attempt *a, unsigned port, uint64_t cycle)
+{
+	ports_book(&o->ports, port, cycle);
+	release_add(&o->held, HELD_PORT + port, cycle + 1);
+	if (o->sched_of_port[port] != NO_SCHEDULER)
+		release_add(&o->held, HELD_SCHEDULER + o->sched_of_port[port], cycle + 1);
+	if (cycle < a->issue)
+		a->issue = cycle;
+}
+
 /* Books the uop in the first cycle from `ready` on in which a port (and its unit) is free; returns the cycle. */
 static uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, uint64_t ready)
 {
@@ -50,6 +61,14 @@ static uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, uint64_t
 
 	if (!ports)
 		return ready;
+	if (!(ports & (ports - 1)) && !u->unit) {
+		unsigned only = (unsigned)__builtin_ctz(ports);
+		uint64_t cycle = ports_first(&o->ports, only, ready);
+		if (cycle > ready)
+			a->issue_wait = WAIT_PORT;
+		issued(o, a, only, cycle);
+		return cycle;
+	}
 	uint64_t best = UINT64_MAX;
 	unsigned port = 0, unit = u->unit ? (unsigned)CORE_PORTS + u->unit - 1 : 0;
 	for (unsigned rest = ports; rest; rest &= rest - 1) {
@@ -66,16 +85,11 @@ static uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, uint64_t
 			port = p;
 		}
 	}
-	ports_book(&o->ports, port, best);
 	if (unit)
 		ports_book_run(&o->ports, unit, best, u->busy ? u->busy : 1);
-	release_add(&o->held, HELD_PORT + port, best + 1);
-	if (o->sched_of_port[port] != NO_SCHEDULER)
-		release_add(&o->held, HELD_SCHEDULER + o->sched_of_port[port], best + 1);
 	if (best > ready)
 		a->issue_wait = unit ? WAIT_UNIT : WAIT_PORT;
-	if (best < a->issue)
-		a->issue = best;
+	issued(o, a, port, best);
 	return best;
 }
 
@@ -273,12 +287,56 @@ static void fences(struct ooo *o, struct attempt *a)
 		a->complete = later(a->complete, later(o->completed, a->dispatch_last + (unsigned)d->issue_latency));
 }
 
+/* Flags with which an instruction is more than operands in, results out. */
+#define NOT_PLAIN (INSN_LOAD | INSN_STORE | INSN_PREFETCH | INSN_LOCKED | INSN_ACQUIRE | INSN_FENCE | INSN_DISPATCH_SERIALIZE | \
+                   INSN_ZERO | INSN_LEAF_RESULT | INSN_UNMODELLED | INSN_WIDE)
+
+/* The most frequent kind, by a short way: one compute uop, no memory. Gives what execute() would. */
+static void execute_plain(struct ooo *o, struct attempt *a)
+{
+	const struct insn *in = a->in;
+	struct operand_wait data = { 0, 0 };
+	uint64_t floor = a->dispatch + (unsigned)o->desc->issue_latency;
+
+	for (unsigned i = 0; i < in->nr_data; i++)
+		operand(o, in->data[i], in->data_late[i], bypass(o, in, in->data[i]), &data);
+	uint64_t ready = floor;
+	if (data.ready > floor) {
+		ready = data.ready;
+		a->issue_wait = WAIT_OPERAND;
+		a->issue_by = data.by;
+	}
+	a->issue = UINT64_MAX;
+	a->ready = later(a->dispatch, data.ready);
+	uint64_t cycle = issue_uop(o, a, 0, ready);
+	a->issue = cycle;
+	a->chain_end = cycle + a->uop[0].latency;
+	a->result = a->chain_end > in->latency ? a->chain_end - in->latency : a->dispatch;
+	a->complete = later(a->dispatch_last, a->chain_end);
+	uint8_t flags = (uint8_t)((in->flags & INSN_FP ? REG_DOMAIN_FP : 0) | (in->flags & INSN_VINT ? REG_DOMAIN_INT : 0));
+	for (unsigned i = 0; i < in->nr_dst; i++) {
+		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
+		o->reg_ready[reg] = latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;
+		o->reg_flags[reg] = flags;
+		o->reg_by[reg] = o->record + 1;
+		a->complete = later(a->complete, o->reg_ready[reg]);
+	}
+	o->completed = later(o->completed, a->complete);
+	o->pair_issue = a->issue;
+	o->pair_complete = a->chain_end;
+}
+
 void execute(struct ooo *o, struct attempt *a)
 {
 	const struct insn *in = a->in;
+
+	if (a->nr_uops == 1 && in->nr_compute == 1 && !in->nr_addr && !(in->flags & NOT_PLAIN)) {
+		execute_plain(o, a);
+		return;
+	}
 	struct operand_wait addr = { 0, 0 }, data = { 0, 0 };
 	uint64_t floor = a->dispatch + (unsigned)o->desc->issue_latency;
-	unsigned nr_loads = 0, first_store;
+	unsigned nr_loads = a->nr_uops ? in->nr_loads : 0, first_store = nr_loads + (a->nr_uops ? in->nr_compute : 0);
 
 	a->issue = UINT64_MAX;
 	a->complete = a->dispatch_last;
@@ -290,11 +348,6 @@ void execute(struct ooo *o, struct attempt *a)
 	for (unsigned i = 0; i < in->nr_addr; i++)
 		operand(o, in->addr[i], 0, 0, &addr);
 	a->write_back = later(floor, addr.ready);
-	while (nr_loads < a->nr_uops && a->uop[nr_loads].kind == UOP_LOAD)
-		nr_loads++;
-	for (first_store = nr_loads; first_store < a->nr_uops && a->uop[first_store].kind == UOP_COMPUTE; )
-		first_store++;
-
 	if (in->flags & INSN_PREFETCH)
 		prefetches(o, a, nr_loads, &addr);
 	else if (nr_loads || in->flags & INSN_LOAD)

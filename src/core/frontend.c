@@ -127,13 +127,14 @@ static void read_line(struct frontend *f, uint64_t pc, struct fetched *out)
 		out->psv |= PSV_DR_L1;
 	if (a.tlb_miss)
 		out->psv |= PSV_DR_TLB;
-	if (a.done > hit) {
-		uint64_t stall = a.done - hit;
-		uint64_t tlb = a.tlb_done > f->fetch ? a.tlb_done - f->fetch : 0;
-		if (tlb > stall)
-			tlb = stall;
+	/* The second line of an instruction that crosses one is read with the first: only what it adds counts. */
+	uint64_t stall = a.done > hit ? a.done - hit : 0, before = f->bytes_at - f->fetch;
+	if (stall > before) {
+		uint64_t tlb = a.tlb_done > f->fetch + before ? a.tlb_done - f->fetch - before : 0;
+		if (tlb > stall - before)
+			tlb = stall - before;
 		out->itlb_stall = saturate(out->itlb_stall + tlb);
-		out->icache_stall = saturate(out->icache_stall + stall - tlb);
+		out->icache_stall = saturate(out->icache_stall + stall - before - tlb);
 		f->bytes_at = f->fetch + stall;
 	}
 	switch (a.level) {
@@ -277,6 +278,11 @@ void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, str
 	uint64_t into;
 
 	*out = (struct fetched){ 0 };
+	if (fused) {
+		out->fetch = f->fetch;
+		out->avail = f->into + (unsigned)d->rename_latency;
+		return;
+	}
 	f->loop_uops += queue_uops(in);
 	if (f->path == PATH_LOOP) {
 		out->packet_first = f->broken;
@@ -286,7 +292,7 @@ void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, str
 		}
 		f->broken = false;
 		f->fetch = f->deliver;
-		into = fused ? f->deliver + (unsigned)d->uopcache_latency : deliver_cached(f, in);
+		into = deliver_cached(f, in);
 	} else {
 		bool cached = false;
 		uint64_t window;
@@ -309,12 +315,14 @@ void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, str
 			f->next = later(f->next, f->bytes_at + 1);
 		}
 		if (path == PATH_UOPCACHE)
-			into = fused ? f->deliver + (unsigned)d->uopcache_latency : deliver_cached(f, in);
+			into = deliver_cached(f, in);
 		else
-			into = fused ? f->decode + (unsigned)d->decode_latency : deliver_decoded(f, in);
+			into = deliver_decoded(f, in);
 	}
+	/* What comes by the shorter way waits behind what came by the longer. */
+	f->into = later(f->into, into);
 	out->fetch = f->fetch;
-	out->avail = into + (unsigned)d->rename_latency;
+	out->avail = f->into + (unsigned)d->rename_latency;
 }
 
 void frontend_dispatched(struct frontend *f, unsigned slots, uint64_t cycle)
@@ -368,6 +376,8 @@ void frontend_hold(struct frontend *f, uint64_t avail)
 	uint64_t decode = avail - (unsigned)(d->rename_latency + d->decode_latency);
 	uint64_t deliver = avail - (unsigned)(d->rename_latency + d->uopcache_latency);
 
+	f->into = later(f->into, avail - (unsigned)d->rename_latency);
+
 	if (f->path == PATH_DECODE && f->decode < decode) {
 		f->decode = decode;
 		f->decode_used = (unsigned)d->decode_width;
@@ -389,7 +399,7 @@ void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 	f->line = UINT64_MAX;
 	f->insns.floor = f->insns.n;
 	f->uops.floor = f->uops.n;
-	f->predecode = f->decode = f->deliver = cycle;
+	f->predecode = f->decode = f->deliver = f->into = cycle;
 	f->predecode_used = f->decode_used = f->deliver_uops = f->deliver_windows = 0;
 	f->loop_branch = 0;
 }

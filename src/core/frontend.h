@@ -52,6 +52,7 @@ struct frontend {
 	uint64_t next;                 /* earliest fetch of the next packet */
 	uint64_t fetch;                /* cycle the present packet was fetched in */
 	uint64_t bytes_at;             /* ... its bytes had come */
+	uint64_t into;                 /* cycle in which the youngest instruction entered the uop queue, which is in order */
 	uint64_t packet;               /* number of the present packet */
 	uint64_t ahead;                /* where branch prediction is, where it runs ahead */
 

@@ -118,13 +118,9 @@ static void retire(struct ooo *o, struct attempt *a)
 {
 	const struct insn *in = a->in;
 	const struct step *s = a->step, *end = s + (a->nr_steps < MAX_ACCESS ? a->nr_steps : MAX_ACCESS);
-	unsigned loads = 0, stores = 0;
+	unsigned loads = a->nr_uops ? in->nr_loads : 0, stores = a->nr_uops ? store_entries(a) : 0;
 
 	a->drain = a->leave;
-	for (unsigned i = 0; i < a->nr_uops; i++) {
-		loads += a->uop[i].kind == UOP_LOAD;
-		stores += a->uop[i].kind == UOP_STA;
-	}
 	if (a->load_done) {
 		a->drain = later(a->load_done, a->issue);
 		o->loads_done = later(o->loads_done, a->load_done);

@@ -103,7 +103,6 @@ struct attempt {
 	struct prediction predicted;
 	const struct uop *uop;
 	uint32_t nr_uops, slots;
-	uint32_t registers[NR_BANKS];  /* physical registers it takes */
 	uint16_t pair_ports;           /* first of a macro-fused pair: those of the branch that it issues with; 0: it is none */
 	bool fused;                    /* second of one */
 	bool eliminated;               /* a move done at rename */
@@ -124,6 +123,13 @@ struct attempt {
 	uint16_t psv;
 	uint64_t leave, drain;
 };
+
+/* Store-queue entries of the attempt: a store-address and a store-data uop each. */
+static inline unsigned store_entries(const struct attempt *a)
+{
+	unsigned uops = a->nr_uops - a->in->nr_loads - a->in->nr_compute;
+	return (uops + 1) / 2;
+}
 
 /* rename.c */
 void rename_init(struct ooo *o);

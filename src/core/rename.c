@@ -28,42 +28,27 @@ static inline unsigned bank_of(uint8_t reg)
 	return reg >= REG_VECTOR ? BANK_VECTOR : BANK_INTEGER;
 }
 
-/* Physical registers an instruction takes. Flags share the register of the result they come with. */
-static inline void count_registers(const struct insn *in, uint32_t n[NR_BANKS])
+/* The cycle from which `need` more registers of bank `b` are free; *by: who held the last of them. */
+static inline uint64_t registers_free(const struct ooo *o, unsigned b, unsigned need, uint64_t *by)
 {
-	n[BANK_INTEGER] = n[BANK_VECTOR] = 0;
-	bool flags = false;
-	for (unsigned i = 0; i < in->nr_dst; i++) {
-		if (in->dst[i] >= REG_FLAGS && in->dst[i] < REG_VECTOR)
-			flags = true;
-		else
-			n[bank_of(in->dst[i])]++;
-	}
-	if (flags && !n[BANK_INTEGER] && !n[BANK_VECTOR])
-		n[BANK_INTEGER] = 1;
+	uint64_t last = o->nr_regs[b] + need;
+
+	if (!need || last <= (uint64_t)o->reg_usable[b])
+		return 0;
+	uint64_t n = (last - (uint64_t)o->reg_usable[b] - 1) & o->ring_mask;
+	*by = o->reg_record[b][n] + 1;
+	return o->reg_leave[b][n] + 1;
 }
 
-static void wait_for_registers(struct ooo *o, struct wait *w, const uint32_t need[NR_BANKS])
-{
-	for (unsigned b = 0; b < NR_BANKS; b++) {
-		if (!need[b])
-			continue;
-		uint64_t last = o->nr_regs[b] + need[b];
-		if (last > (uint64_t)o->reg_usable[b]) {
-			uint64_t n = (last - (uint64_t)o->reg_usable[b] - 1) & o->ring_mask;
-			wait_for(w, o->reg_leave[b][n] + 1, WAIT_REGISTERS, o->reg_record[b][n] + 1);
-		}
-	}
-}
-
-static void wait_for_rob(struct ooo *o, struct wait *w, unsigned slots)
+static inline uint64_t rob_free(const struct ooo *o, unsigned slots, uint64_t *by)
 {
 	uint64_t entries = (uint64_t)o->desc->rob_entries, last = o->nr_slots + (slots < entries ? slots : entries);
 
-	if (last > entries) {
-		uint64_t n = (last - entries - 1) & o->ring_mask;
-		wait_for(w, o->rob_leave[n] + 1, WAIT_ROB, o->rob_record[n] + 1);
-	}
+	if (last <= entries)
+		return 0;
+	uint64_t n = (last - entries - 1) & o->ring_mask;
+	*by = o->rob_record[n] + 1;
+	return o->rob_leave[n] + 1;
 }
 
 /* --- ports ------------------------------------------------------------------------------------------- */
@@ -234,14 +219,51 @@ static void take_slots(struct ooo *o, struct attempt *a, uint64_t cycle)
 	a->dispatch_last = o->rename_cycle;
 }
 
-void rename_dispatch(struct ooo *o, struct attempt *a)
+/* All that holds dispatch back but the schedulers. */
+static struct wait dispatch_limit(struct ooo *o, struct attempt *a)
 {
 	const struct core_desc *d = o->desc;
 	const struct insn *in = a->in;
 	struct wait w = { a->fetched.avail, 0, WAIT_NONE };
-	unsigned loads = 0, stores = 0;
+	uint64_t by[5] = { 0 };
+	uint64_t width = o->rename_cycle + (o->rename_used >= (unsigned)d->rename_width);
+	uint64_t serial = in->flags & (INSN_SERIALIZE | INSN_SYSCALL) ? o->commit_cycle + 1 : 0;
+	uint64_t rob = rob_free(o, a->slots, &by[0]);
+	uint64_t integer = registers_free(o, BANK_INTEGER, in->registers & 15, &by[1]);
+	uint64_t vector = registers_free(o, BANK_VECTOR, in->registers >> 4, &by[2]);
+	uint64_t loads = a->nr_uops && in->nr_loads ? lsq_loads_free(&o->lsq, in->nr_loads, &by[3]) : 0;
+	uint64_t stores = 0;
 
-	a->registers[BANK_INTEGER] = a->registers[BANK_VECTOR] = 0;
+	if (in->flags & INSN_STORE && a->nr_uops) {
+		stores = lsq_stores_free(&o->lsq, store_entries(a), &by[4]);
+		if (stores > later(later(width, w.cycle), later(rob, later(integer, vector))))
+			a->psv |= PSV_DR_SQ;
+	}
+	uint64_t most = later(later(later(width, serial), later(o->serial_until, rob)), later(later(integer, vector), later(loads, stores)));
+	if (most <= w.cycle)
+		return w;
+	/* The last to lift is the reason; of several, the one nearest to commit. */
+	w.cycle = most;
+	if (most == rob)
+		w.why = WAIT_ROB, w.by = by[0];
+	else if (most == integer || most == vector)
+		w.why = WAIT_REGISTERS, w.by = most == integer ? by[1] : by[2];
+	else if (most == stores)
+		w.why = WAIT_STORE_QUEUE, w.by = by[4] + 1;
+	else if (most == loads)
+		w.why = WAIT_LOAD_QUEUE, w.by = by[3] + 1;
+	else if (most == serial || most == o->serial_until)
+		w.why = WAIT_SERIAL, w.by = most == serial ? o->record : o->serial_record + 1;
+	else
+		w.why = WAIT_WIDTH, w.by = o->record;
+	return w;
+}
+
+void rename_dispatch(struct ooo *o, struct attempt *a)
+{
+	const struct core_desc *d = o->desc;
+	const struct insn *in = a->in;
+
 	a->slot_position = 0;
 	if (a->fused) {
 		a->dispatch = a->dispatch_last = later(o->rename_cycle, a->fetched.avail);
@@ -249,28 +271,7 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 			take_slots(o, a, a->dispatch);
 		return;
 	}
-	for (unsigned i = 0; i < a->nr_uops; i++) {
-		loads += a->uop[i].kind == UOP_LOAD;
-		stores += a->uop[i].kind == UOP_STA;
-	}
-	wait_for(&w, o->rename_cycle + (o->rename_used >= (unsigned)d->rename_width), WAIT_WIDTH, o->record);
-	wait_for(&w, o->serial_until, WAIT_SERIAL, o->serial_record + 1);
-	if (in->flags & (INSN_SERIALIZE | INSN_SYSCALL))
-		wait_for(&w, o->commit_cycle + 1, WAIT_SERIAL, o->record);
-	wait_for_rob(o, &w, a->slots);
-	count_registers(in, a->registers);
-	wait_for_registers(o, &w, a->registers);
-	uint64_t by = 0;
-	if (loads) {
-		uint64_t free = lsq_loads_free(&o->lsq, loads, &by);
-		wait_for(&w, free, WAIT_LOAD_QUEUE, by + 1);
-	}
-	if (stores) {
-		uint64_t free = lsq_stores_free(&o->lsq, stores, &by);
-		if (free > w.cycle)
-			a->psv |= PSV_DR_SQ;
-		wait_for(&w, free, WAIT_STORE_QUEUE, by + 1);
-	}
+	struct wait w = dispatch_limit(o, a);
 	release_advance(&o->held, w.cycle);
 	if (in->branch && d->branch_in_flight) {
 		while (o->held.held.of[HELD_BRANCH] >= d->branch_in_flight) {
@@ -281,7 +282,8 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 	}
 	a->dispatch = w.cycle;
 	a->slot_position = w.cycle > o->rename_cycle ? 0 : o->rename_used;
-	a->eliminated = eliminate(o, a);
+	if (in->flags & INSN_MOVE)
+		a->eliminated = eliminate(o, a);
 	if (a->eliminated)
 		a->nr_uops = 0;
 	if (a->nr_uops) {
@@ -290,12 +292,22 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 		wait_for_schedulers(o, &w, needed, need);
 	}
 	take_slots(o, a, w.cycle);
-	overwrite(o, a);
-	if (a->eliminated)
-		o->held.held.of[HELD_MOVE + bank_of(in->dst[0])]++;
+	if (d->rename_move_slots) {
+		overwrite(o, a);
+		if (a->eliminated)
+			o->held.held.of[HELD_MOVE + bank_of(in->dst[0])]++;
+	}
 	a->dispatch_wait = w.why;
 	a->dispatch_by = w.by;
 	frontend_dispatched(&o->front, a->slots, a->dispatch_last);
+}
+
+static inline void take_registers(struct ooo *o, unsigned b, unsigned n, uint64_t leave)
+{
+	for (; n; n--, o->nr_regs[b]++) {
+		o->reg_leave[b][o->nr_regs[b] & o->ring_mask] = leave;
+		o->reg_record[b][o->nr_regs[b] & o->ring_mask] = o->record;
+	}
 }
 
 void rename_committed(struct ooo *o, const struct attempt *a)
@@ -304,12 +316,10 @@ void rename_committed(struct ooo *o, const struct attempt *a)
 		o->rob_leave[o->nr_slots & o->ring_mask] = a->leave;
 		o->rob_record[o->nr_slots & o->ring_mask] = o->record;
 	}
-	for (unsigned b = 0; b < NR_BANKS; b++) {
-		for (unsigned i = 0; i < a->registers[b]; i++, o->nr_regs[b]++) {
-			o->reg_leave[b][o->nr_regs[b] & o->ring_mask] = a->leave;
-			o->reg_record[b][o->nr_regs[b] & o->ring_mask] = o->record;
-		}
-	}
+	if (a->fused)
+		return;
+	take_registers(o, BANK_INTEGER, a->in->registers & 15u, a->leave);
+	take_registers(o, BANK_VECTOR, a->in->registers >> 4, a->leave);
 }
 
 void rename_init(struct ooo *o)

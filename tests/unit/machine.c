@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules.h"
+
 /* The wrong path reads the code by its address; the machine's lies contiguously from the first instruction on. */
 uint32_t code_find(struct code *code, uint64_t pc)
 {
@@ -172,31 +174,16 @@ static void take(void *ctx, const struct timed *t, size_t n)
 	m->nr_timed += n;
 }
 
-/* The rules of the stream that record/timed.h states. */
 static void check_stream(const struct machine *m)
 {
-	uint64_t fetch = 0, avail = 0, dispatch = 0, leave = 0;
+	struct rules rules = { 0 };
 
 	for (size_t i = 0; i < m->nr_timed; i++) {
-		const struct timed *t = &m->timed[i];
-		assert(t->fetch >= fetch);
-		fetch = t->fetch;
-		if (t->avail != TIMED_NEVER) {
-			if (t->fetch + t->avail < avail)
-				fprintf(stderr, "record %zu: avail %lu after %lu\n", i, t->fetch + t->avail, avail);
-			assert(t->fetch + t->avail >= avail);
-			avail = t->fetch + t->avail;
+		const char *broken = rules_check(&rules, &m->timed[i], (unsigned)m->desc.rename_width);
+		if (broken) {
+			fprintf(stderr, "record %zu: %s\n", i, broken);
+			abort();
 		}
-		if (t->dispatch != TIMED_NEVER) {
-			assert(t->avail <= t->dispatch && t->fetch + t->dispatch >= dispatch);
-			dispatch = t->fetch + t->dispatch;
-		}
-		if (!timed_commits(t))
-			continue;
-		assert(t->dispatch <= t->issue && t->issue <= t->complete && t->complete < t->leave + 1);
-		assert(t->dispatch <= t->ready && t->leave <= t->drain + t->leave);
-		assert(timed_leave(t) >= leave);
-		leave = timed_leave(t);
 	}
 }
 
@@ -205,6 +192,8 @@ void machine_time(struct machine *m)
 	const struct core_ops *ooo = core_find("ooo");
 	struct core *core;
 
+	for (uint32_t i = 0; i < m->code.nr; i++)
+		insn_count(&m->insn[i], m->uop + m->insn[i].uop);
 	assert(ooo);
 	int ret = ooo->open(&core, &m->desc, &m->code, (struct timed_sink){ take, m });
 	assert(!ret);
