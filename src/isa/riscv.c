@@ -163,7 +163,7 @@ static unsigned riscv_bad_length(const uint8_t *bytes, size_t size)
 const struct arch arch_riscv = {
 	.isa = ISA_RISCV64,
 	.triple = "riscv64-linux-gnu",
-	.features = "+zicbop",
+	.features = "+zicbop,+zba,+zbb,+zbc,+zbs,+zfh",
 	.max_length = 4,
 	.reg = riscv_reg,
 	.traits = riscv_traits,
