@@ -32,9 +32,8 @@ enum { BANK_INTEGER, BANK_VECTOR, NR_BANKS };
 
 enum reg_flag {
 	REG_LOADED = 1,                /* comes straight from a load */
-	REG_DOMAIN_FP = 2,
-	REG_DOMAIN_INT = 4,            /* integer vector domain */
-	REG_ELIMINATED = 8,            /* holds a move slot */
+	REG_DOMAIN_INT = 2,            /* integer vector domain */
+	REG_ELIMINATED = 4,            /* holds a move slot */
 };
 
 struct ooo {

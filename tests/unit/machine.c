@@ -28,6 +28,7 @@ struct machine *machine_new(void)
 #define X(field, key, def, help) strcpy(d->field, def);
 	CORE_STRINGS(X)
 #undef X
+	strcpy(d->predictor, "bimodal");
 	d->fetch_latency = 1;
 	d->fetch_width = 4;
 	d->fetch_queue = 16;
