@@ -36,6 +36,12 @@ enum reg_flag {
 	REG_ELIMINATED = 4,            /* holds a move slot */
 };
 
+/* Who took an entry of a structure that is freed in order. */
+struct holder {
+	uint64_t leave;                /* cycle of its commit, which frees the entry */
+	uint64_t record;               /* number of its timed record */
+};
+
 struct ooo {
 	const struct core_desc *desc;
 	struct code *code;
@@ -53,11 +59,9 @@ struct ooo {
 	uint32_t rename_used;          /* slots dispatched in it */
 	uint64_t ring_mask;            /* of the rings below: beyond the entries in force and one instruction's uops */
 	uint64_t nr_slots;             /* ROB entries taken so far */
-	uint64_t rob_leave[ROB_RING];  /* [slot & mask]: cycle in which it committed */
-	uint64_t rob_record[ROB_RING];
+	struct holder rob[ROB_RING];   /* [slot & mask] */
 	uint64_t nr_regs[NR_BANKS];    /* physical registers taken so far */
-	uint64_t reg_leave[NR_BANKS][ROB_RING]; /* [n & mask]: commit of the instruction that took the n-th */
-	uint64_t reg_record[NR_BANKS][ROB_RING];
+	struct holder reg[NR_BANKS][ROB_RING]; /* [n & mask]: of the instruction that took the n-th */
 	int32_t reg_usable[NR_BANKS];  /* beyond the architectural ones */
 	uint64_t serial_until;         /* nothing dispatches before */
 	uint64_t serial_record;

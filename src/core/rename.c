@@ -36,8 +36,8 @@ static inline uint64_t registers_free(const struct ooo *o, unsigned b, unsigned 
 	if (!need || last <= (uint64_t)o->reg_usable[b])
 		return 0;
 	uint64_t n = (last - (uint64_t)o->reg_usable[b] - 1) & o->ring_mask;
-	*by = o->reg_record[b][n] + 1;
-	return o->reg_leave[b][n] + 1;
+	*by = o->reg[b][n].record + 1;
+	return o->reg[b][n].leave + 1;
 }
 
 static inline uint64_t rob_free(const struct ooo *o, unsigned slots, uint64_t *by)
@@ -47,8 +47,8 @@ static inline uint64_t rob_free(const struct ooo *o, unsigned slots, uint64_t *b
 	if (last <= entries)
 		return 0;
 	uint64_t n = (last - entries - 1) & o->ring_mask;
-	*by = o->rob_record[n] + 1;
-	return o->rob_leave[n] + 1;
+	*by = o->rob[n].record + 1;
+	return o->rob[n].leave + 1;
 }
 
 /* --- ports ------------------------------------------------------------------------------------------- */
@@ -69,11 +69,14 @@ static inline uint16_t uop_ports(struct ooo *o, const struct attempt *a, const s
 	return ports;
 }
 
-/* Binds a uop in issue slot `slot` to one of `ports` by the counts at the start of the cycle. */
+/*
+ * Binds a uop in issue slot `slot` to one of `ports` by the counts at the start of the cycle: the least loaded, of
+ * equals the highest numbered; in odd slots the next in that order, unless it is far more loaded. Free of branches
+ * on the counts, which are as good as random.
+ */
 static unsigned bind(struct ooo *o, uint16_t ports, unsigned slot)
 {
-	unsigned best = 0, second = 0, n = 0;
-	unsigned best_count = UINT32_MAX, second_count = UINT32_MAX;
+	unsigned first = UINT32_MAX, second = UINT32_MAX;
 
 	if (!(ports & (ports - 1)))
 		return (unsigned)__builtin_ctz(ports);
@@ -81,20 +84,14 @@ static unsigned bind(struct ooo *o, uint16_t ports, unsigned slot)
 		unsigned low = (unsigned)__builtin_ctz(ports);
 		return o->bind_turn++ & 1 ? low : 31u - (unsigned)__builtin_clz(ports);
 	}
-	for (unsigned rest = ports; rest; rest &= rest - 1, n++) {
-		unsigned p = (unsigned)__builtin_ctz(rest);
-		unsigned count = o->bound[p];
-		if (count <= best_count) {     /* ties go to the highest number */
-			second = best;
-			second_count = best_count;
-			best = p;
-			best_count = count;
-		} else if (count <= second_count) {
-			second = p;
-			second_count = count;
-		}
+	for (unsigned rest = ports; rest; rest &= rest - 1) {
+		unsigned p = (unsigned)__builtin_ctz(rest), key = (unsigned)o->bound[p] << 4 | (15 - p);
+		unsigned more = key > first ? key : first;
+		first = key < first ? key : first;
+		second = more < second ? more : second;
 	}
-	return slot & 1 && second_count < best_count + UNEQUAL ? second : best;
+	bool odd = slot & 1 && second >> 4 < (first >> 4) + UNEQUAL;
+	return 15 - ((odd ? second : first) & 15);
 }
 
 /* Of several schedulers that could take the uop, the one with fewest uops; its ports are what is left to choose from. */
@@ -304,18 +301,14 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 
 static inline void take_registers(struct ooo *o, unsigned b, unsigned n, uint64_t leave)
 {
-	for (; n; n--, o->nr_regs[b]++) {
-		o->reg_leave[b][o->nr_regs[b] & o->ring_mask] = leave;
-		o->reg_record[b][o->nr_regs[b] & o->ring_mask] = o->record;
-	}
+	for (; n; n--, o->nr_regs[b]++)
+		o->reg[b][o->nr_regs[b] & o->ring_mask] = (struct holder){ leave, o->record };
 }
 
 void rename_committed(struct ooo *o, const struct attempt *a)
 {
-	for (unsigned i = 0; i < a->slots; i++, o->nr_slots++) {
-		o->rob_leave[o->nr_slots & o->ring_mask] = a->leave;
-		o->rob_record[o->nr_slots & o->ring_mask] = o->record;
-	}
+	for (unsigned i = 0; i < a->slots; i++, o->nr_slots++)
+		o->rob[o->nr_slots & o->ring_mask] = (struct holder){ a->leave, o->record };
 	if (a->fused)
 		return;
 	take_registers(o, BANK_INTEGER, a->in->registers & 15u, a->leave);

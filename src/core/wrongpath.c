@@ -29,7 +29,7 @@ static uint64_t walk_dispatch(const struct ooo *o, struct walk *w, unsigned slot
 	if (last > entries) {
 		if (last - entries > o->nr_slots)
 			return UINT64_MAX;     /* it would need entries that only the squash frees */
-		cycle = later(cycle, o->rob_leave[(last - entries - 1) & o->ring_mask] + 1);
+		cycle = later(cycle, o->rob[(last - entries - 1) & o->ring_mask].leave + 1);
 	}
 	if (cycle > w->squash)
 		return UINT64_MAX;
