@@ -5,7 +5,7 @@
  * Mappings that stand before the first instruction (the program and its interpreter, put there by the emulator) are
  * those of /proc/self/maps that were not there when the plugin was installed.
  *
- * Shared memory segments (shmat) are not followed: no file is in them.
+ * Where shared memory segments (shmat) lie is not followed: no file is in them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 #include "plugin/plugin.h"
 
 static const struct syscalls table[] = {
-	{ .target = "x86_64", .mmap = 9, .mprotect = 10, .munmap = 11, .mremap = 25, .madvise = 28, .rt_sigaction = 13,
+	{ .target = "x86_64", .mmap = 9, .mprotect = 10, .munmap = 11, .mremap = 25, .madvise = 28, .shmat = 30, .rt_sigaction = 13,
 	  .clone = 56, .fork = 57, .vfork = 58, .execve = 59, .execveat = 322 },
-	{ .target = "aarch64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233, .rt_sigaction = 134,
+	{ .target = "aarch64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233, .shmat = 196, .rt_sigaction = 134,
 	  .clone = 220, .fork = -1, .vfork = -1, .execve = 221, .execveat = 281 },
-	{ .target = "riscv64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233, .rt_sigaction = 134,
+	{ .target = "riscv64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233, .shmat = 196, .rt_sigaction = 134,
 	  .clone = 220, .fork = -1, .vfork = -1, .execve = 221, .execveat = 281 },
 };
 
@@ -144,6 +144,9 @@ void syscall_begins(struct sender *s, int64_t num, const uint64_t arg[6])
 	memcpy(s->arg, arg, sizeof s->arg);
 	if (num == plugin.syscalls->execve || num == plugin.syscalls->execveat)
 		plugin.wire->execs = 1; /* taken back if it returns */
+	/* QEMU translates anew for several threads when memory is first shared, and then not again when there are some. */
+	if ((num == plugin.syscalls->mmap && (arg[3] & MAP_SHARED)) || num == plugin.syscalls->shmat)
+		plugin.parallel = true;
 }
 
 static bool makes_process(int64_t num, uint64_t flags)

@@ -7,8 +7,8 @@
  *
  * Which instructions of a block were begun: every instruction adds 1 to a count of its thread. When a block is
  * entered and the count is not what the block before should have made it, that one was cut short. With interface 1
- * the emulated code adds to one fixed address, which only works for one thread; from the second thread on (QEMU then
- * translates everything anew) a callback does it. Interface 2 has a count for each thread.
+ * the emulated code adds to one fixed address, which only works for one thread; code that several threads may run
+ * (QEMU translates everything anew before there are any) calls back instead. Interface 2 has a count for each thread.
  *
  * Ref: QEMU docs/devel/tcg-plugins.rst; FACTS of the interface where they matter stand at the code.
  */
@@ -170,7 +170,7 @@ static void thread_created(qemu_plugin_id_t id, unsigned vcpu)
 	unsigned i = 0;
 	while (i < WIRE_LANES && atomic_load_explicit(&wire->lane[i].state, memory_order_acquire) != WIRE_LANE_FREE)
 		i++;
-	if (i < WIRE_LANES && vcpu < MAX_VCPUS) {
+	if (i < WIRE_LANES && vcpu < MAX_VCPUS && thread < WIRE_THREADS) {
 		struct wire_lane *lane = &wire->lane[i];
 		struct sender *s = &senders[i];
 		*s = (struct sender){ .lane = lane, .begun = &lane->begun, .call = -1 };

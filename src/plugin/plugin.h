@@ -19,7 +19,7 @@ enum { NEWBORNS = 64 };              /* threads whose creator has not heard of t
 /* Numbers of the system calls that are followed; -1 where the ISA has none. */
 struct syscalls {
 	const char *target;              /* QEMU's name of the ISA */
-	int mmap, mprotect, munmap, mremap, madvise, rt_sigaction, clone, fork, vfork, execve, execveat;
+	int mmap, mprotect, munmap, mremap, madvise, shmat, rt_sigaction, clone, fork, vfork, execve, execveat;
 };
 
 /* One thread of the program. Touched by that thread alone once it runs. */
@@ -37,7 +37,7 @@ struct plugin {
 	struct wire *wire;
 	struct ring_peer peer;
 	_Atomic bool detached;           /* nobody listens, or a forked child: send nothing, instrument nothing */
-	bool parallel;                   /* there has been a second thread; set before it runs */
+	bool parallel;                   /* translations made now may be run by more than one thread */
 	bool based;                      /* `base` is known: something was translated */
 	uint64_t base;                   /* host address of guest address 0 */
 	const struct syscalls *syscalls;

@@ -80,9 +80,10 @@ static inline uint64_t ring_available(struct ring_reader *r)
 	return r->head != r->tail ? r->head - r->tail : ring_refresh(r);
 }
 
+/* Read once, so that what is checked is what is used, whoever scribbles there. */
 static inline uint64_t ring_at(const struct ring_reader *r, uint64_t offset)
 {
-	return r->words[(r->tail + offset) & r->mask];
+	return __atomic_load_n(&r->words[(r->tail + offset) & r->mask], __ATOMIC_RELAXED);
 }
 
 /* Gives `n` words back to the producer; n <= ring_available(). */

@@ -26,6 +26,7 @@
 enum {
 	WIRE_VERSION = 1,
 	WIRE_LANES = 512,                  /* threads alive at a time that can be followed */
+	WIRE_THREADS = 1 << 20,            /* threads in all */
 	WIRE_LANE_WORDS = 1 << 15,         /* 256 KiB each, committed on use */
 	WIRE_DEFINITION_WORDS = 1 << 18,
 	WIRE_BLOCK_INSNS = 512,            /* QEMU's TCG_MAX_INSNS */
@@ -33,7 +34,6 @@ enum {
 };
 #define WIRE_MAGIC UINT64_C(0x31657369776c6379)
 #define WIRE_NO_BLOCK UINT32_MAX           /* the number of a block that could not be defined */
-#define WIRE_NO_THREAD UINT32_MAX
 
 enum { WIRE_READ = 1, WIRE_WRITE = 2 };
 

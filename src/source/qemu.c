@@ -252,15 +252,21 @@ static bool died_of_fault(const struct source *s)
 	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP;
 }
 
-static void lane_open(struct source *s, unsigned i)
+/* False: the lane makes no sense. */
+static bool lane_open(struct source *s, unsigned i)
 {
 	struct lane *l = &s->lane[i];
 	struct wire_lane *w = &s->wire->lane[i];
 
 	window_thread_fini(&l->calls);
 	*l = (struct lane){ .open = true, .thread = w->thread };
+	if (l->thread >= WIRE_THREADS) {
+		l->open = false;
+		return false;
+	}
 	ring_reader_init(&l->ring, &w->ring, words_at(s, wire_lane_offset(i)), WIRE_LANE_WORDS);
 	decoder_init(&l->decoder, &s->blocks, s->handlers);
+	return true;
 }
 
 /* The lane has no more words: what its decoder still holds is final. */
@@ -307,9 +313,8 @@ static int lane_read(struct source *s, unsigned i, struct step_batch *out, bool 
 	uint32_t state = atomic_load_explicit(&s->wire->lane[i].state, memory_order_acquire);
 
 	if (!l->open) {
-		if (state == WIRE_LANE_FREE || s->over)
+		if (state == WIRE_LANE_FREE || s->over || !lane_open(s, i))
 			return 0;
-		lane_open(s, i);
 	}
 	if (s->over) {
 		l->open = false;

@@ -15,13 +15,17 @@
 #include <string.h>
 
 enum role { ROLE_ROI = 1, ROLE_START = 2, ROLE_STOP = 4 };
-enum { LANDINGS = 4096 };
+enum { LANDINGS = 4096, JUMPS = 4096 };
 
 #define NO_ADDRESS UINT64_MAX      /* return address of a signal handler's frame */
 
 struct landing {
 	uint64_t address;
 	size_t depth;
+};
+
+struct jump {
+	uint64_t from, to;
 };
 
 struct module {
@@ -37,6 +41,7 @@ struct window_state {
 	const struct maps *maps;
 	GHashTable *handlers;
 	GPtrArray *module;         /* struct module *, by module; NULL: not seen yet */
+	struct jump jump[JUMPS];   /* indirect jumps known to leave no frame */
 	GByteArray *role;          /* enum role, by static instruction */
 	unsigned found;            /* roles whose name some file has */
 	bool started, stopped;
@@ -164,21 +169,46 @@ static void pop_to(struct window_state *w, struct window_thread *t, size_t depth
 	}
 }
 
-/* Whether both addresses are in one function, as far as symbols tell. */
-static bool same_function(const struct window_state *w, uint64_t a, uint64_t b)
+/* The function that `pc` is in, as far as symbols tell: [*low, *high). */
+static bool function_of(const struct window_state *w, uint64_t pc, uint64_t *low, uint64_t *high)
 {
 	struct place place;
-	uint64_t offset, address, other;
-	uint32_t module = maps_find(w->maps, a, &offset);
+	uint64_t offset, address;
+	uint32_t module = maps_find(w->maps, pc, &offset);
 
 	if (module == MODULE_NONE || module >= w->module->len || !w->module->pdata[module])
 		return false;
 	int file = ((const struct module *)w->module->pdata[module])->file;
-	if (file < 0 || !symbols_address(w->symbols, file, offset, &address) || !symbols_place(w->symbols, file, address, &place))
+	if (file < 0 || !symbols_address(w->symbols, file, offset, &address) || !symbols_place(w->symbols, file, address, &place) ||
+	    !place.symbol)
 		return false;
-	if (!place.symbol || maps_find(w->maps, b, &offset) != module || !symbols_address(w->symbols, file, offset, &other))
-		return false;
-	return other >= place.start && other < place.start + place.size;
+	*low = pc - (address - place.start);
+	*high = *low + place.size;
+	return true;
+}
+
+/* The innermost frame of the function [low, high) is the innermost of all now, if there is one. */
+static void unwind_to(struct window_state *w, struct window_thread *t, uint64_t low, uint64_t high)
+{
+	for (size_t i = t->depth; i; i--)
+		if (t->ret[i - 1] > low && t->ret[i - 1] <= high) {
+			pop_to(w, t, i - 1);
+			return;
+		}
+}
+
+/* An indirect jump into the middle of another function: not a switch and not a tail call, but an exception's landing. */
+static void jumped(struct window_state *w, struct window_thread *t, uint64_t from, uint64_t to)
+{
+	struct jump *known = &w->jump[(from ^ from >> 12 ^ to ^ to >> 12) % JUMPS];
+	uint64_t low, high;
+
+	if (known->from == from && known->to == to)
+		return;
+	if (function_of(w, to, &low, &high) && to != low && (from < low || from >= high))
+		unwind_to(w, t, low, high);
+	else
+		*known = (struct jump){ from, to };
 }
 
 static void returned(struct window_state *w, struct window_thread *t, uint64_t to)
@@ -201,11 +231,9 @@ static void returned(struct window_state *w, struct window_thread *t, uint64_t t
 		pop_to(w, t, t->depth - 1);
 		return;
 	}
-	for (i = t->depth; i; i--)
-		if (t->ret[i - 1] != NO_ADDRESS && same_function(w, to, t->ret[i - 1])) {
-			pop_to(w, t, i - 1);
-			return;
-		}
+	uint64_t low, high;
+	if (function_of(w, to, &low, &high))
+		unwind_to(w, t, low, high);
 }
 
 /* `to`: where the next instruction of the thread is; NO_ADDRESS: it does not follow from this one, or is not there. */
@@ -223,8 +251,12 @@ static void followed(struct window_state *w, struct window_thread *t, const stru
 			pop_to(w, t, t->depth - 1);
 		break;
 	case BRANCH_INDIRECT:
-		if (to != NO_ADDRESS && landing(t, to)->address == to && landing(t, to)->depth <= t->depth)
+		if (to == NO_ADDRESS)
+			break;
+		if (landing(t, to)->address == to && landing(t, to)->depth <= t->depth)
 			pop_to(w, t, landing(t, to)->depth);
+		else
+			jumped(w, t, insn->pc, to);
 		break;
 	default:
 		break;

@@ -186,6 +186,15 @@ static int threads(void)
 	return 0;
 }
 
+/* Memory is shared while there is one thread, and then there are more. */
+static int sharing_threads(void)
+{
+	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+		return 1;
+	thread(NULL);
+	return threads();
+}
+
 static int many_threads(void)
 {
 	for (int i = 0; i < 1000; i++) {
@@ -272,6 +281,26 @@ static int regions(int argc)
 		guest_work();
 	if (argc > 100)
 		guest_never();
+	return 0;
+}
+
+NOINLINE void guest_busy_region(void)
+{
+	while (handled < 30)
+		guest_work();
+}
+
+/* Signals are handled inside the region and after it. */
+static int region_signals(void)
+{
+	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };
+
+	handle(SIGALRM, guest_count_signal);
+	setitimer(ITIMER_REAL, &often, NULL);
+	guest_busy_region();
+	while (handled < 60)
+		thread(NULL);
+	setitimer(ITIMER_REAL, &never, NULL);
 	return 0;
 }
 
@@ -409,12 +438,14 @@ int main(int argc, char **argv)
 	if (IS(forks)) return forks();
 	if (IS(execs)) return execs();
 	if (IS(threads)) return threads();
+	if (IS(sharing_threads)) return sharing_threads();
 	if (IS(many_threads)) return many_threads();
 	if (IS(left_threads)) return left_threads();
 	if (IS(closes)) return closes();
 	if (IS(descriptors)) return descriptors();
 	if (IS(environment)) return environment();
 	if (IS(regions)) return regions(argc);
+	if (IS(region_signals)) return region_signals();
 	if (IS(marks)) return marks();
 	if (IS(rewritten)) return rewritten();
 	if (IS(mappings)) return mappings();

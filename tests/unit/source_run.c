@@ -275,6 +275,12 @@ static void threads(void **state)
 	}
 	run_close(&r);
 
+	run(&r, "sharing_threads");
+	expect_end(&r, 0, 0, true);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(times(&r, i, "guest_work", 0, NULL), 100);
+	run_close(&r);
+
 	run(&r, "many_threads");
 	expect_end(&r, 0, 0, true);
 	assert_int_equal(r.threads, 1001);
@@ -375,6 +381,20 @@ static void windows(void **state)
 	expect_end(&r, 0, 0, true);
 	assert_int_equal(r.counted, 5000);
 	assert_false(g_array_index(r.step[0], struct step, 0).flags & STEP_COUNTED);
+	run_close(&r);
+}
+
+/* Handlers that run inside a region neither end it nor keep it from ending. */
+static void window_signals(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run_windowed(&r, "region_signals", (struct window){ .roi = "guest_busy_region" });
+	expect_end(&r, 0, 0, true);
+	assert_true(times(&r, 0, "guest_count_signal", 0, NULL) >= 60);
+	assert_in_range(times(&r, 0, "guest_count_signal", STEP_COUNTED, NULL), 29, 31);
+	assert_true(times(&r, 0, "guest_work", 0, NULL) >= times(&r, 0, "guest_work", STEP_COUNTED, NULL) + 100);
 	run_close(&r);
 }
 
@@ -606,12 +626,25 @@ static void closed_early(void **state)
 	assert_int_equal(kill(pid, 0), -1);
 }
 
+static void window_exception(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run_windowed(&r, "", (struct window){ .roi = "guest_region" });
+	expect_end(&r, 0, 0, true);
+	assert_int_equal(times(&r, 0, "guest_work", STEP_COUNTED, NULL), 4);
+	assert_int_equal(times(&r, 0, "guest_work", 0, NULL), 19);
+	run_close(&r);
+}
+
 int main(void)
 {
+	const struct CMUnitTest throwing[] = { cmocka_unit_test(window_exception) };
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_every_time), cmocka_unit_test(faults), cmocka_unit_test(traps), cmocka_unit_test(signals),
 		cmocka_unit_test(forks), cmocka_unit_test(execs), cmocka_unit_test(threads), cmocka_unit_test(untouched),
-		cmocka_unit_test(deaths), cmocka_unit_test(windows), cmocka_unit_test(marks), cmocka_unit_test(rewritten),
+		cmocka_unit_test(deaths), cmocka_unit_test(windows), cmocka_unit_test(window_signals), cmocka_unit_test(marks), cmocka_unit_test(rewritten),
 		cmocka_unit_test(mappings), cmocka_unit_test(x86_only), cmocka_unit_test(interrupt), cmocka_unit_test(killed_emulator),
 		cmocka_unit_test(dead_reader), cmocka_unit_test(closed_early),
 	};
@@ -620,11 +653,12 @@ int main(void)
 
 	for (char **g = guests; *g; g++) {
 		guest = *g;
-		fprintf(stderr, "== %s\n", guest);
-		failed += cmocka_run_group_tests(tests, NULL, NULL);
+		failed += cmocka_run_group_tests_name(strrchr(guest, '/'), tests, NULL, NULL);
 	}
 	if (!*guests)
 		return 77; /* skipped */
 	g_strfreev(guests);
+	if ((guest = getenv("CYCLEWISE_GUEST_THROW")))
+		failed += cmocka_run_group_tests_name("throw", throwing, NULL, NULL);
 	return failed != 0;
 }
