@@ -227,16 +227,15 @@ static void write_results(struct ooo *o, struct attempt *a)
 		flags = (uint8_t)((o->reg_flags[in->data[0]] & (REG_LOADED | REG_DOMAIN_INT)) | REG_ELIMINATED);
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
-		if (latency & DST_WRITEBACK) {
-			o->reg_ready[reg] = a->write_back + (latency & (DST_WRITEBACK - 1u));
-			o->reg_flags[reg] = 0;
-		} else {
-			o->reg_ready[reg] = a->eliminated ? a->result : a->result + latency;
-			o->reg_flags[reg] = flags;
+		if (a->eliminated) {
+			write_register(o, a, reg, a->result, o->reg_by[in->data[0]], flags);
+			continue;
 		}
-		o->reg_by[reg] = a->eliminated ? o->reg_by[in->data[0]] : o->record + 1;
-		if (!a->eliminated)
-			a->complete = later(a->complete, o->reg_ready[reg]);
+		if (latency & DST_WRITEBACK)
+			write_register(o, a, reg, a->write_back + (latency & (DST_WRITEBACK - 1u)), o->record + 1, 0);
+		else
+			write_register(o, a, reg, a->result + latency, o->record + 1, flags);
+		a->complete = later(a->complete, o->reg_ready[reg]);
 	}
 }
 
@@ -310,10 +309,9 @@ static void execute_plain(struct ooo *o, struct attempt *a)
 	uint8_t flags = in->flags & INSN_VINT ? REG_DOMAIN_INT : 0;
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
-		o->reg_ready[reg] = latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;
-		o->reg_flags[reg] = flags;
-		o->reg_by[reg] = o->record + 1;
-		a->complete = later(a->complete, o->reg_ready[reg]);
+		uint64_t there = latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;
+		write_register(o, a, reg, there, o->record + 1, flags);
+		a->complete = later(a->complete, there);
 	}
 	o->completed = later(o->completed, a->complete);
 	o->pair_issue = a->issue;

@@ -134,6 +134,21 @@ static inline unsigned store_entries(const struct attempt *a)
 	return (uops + 1) / 2;
 }
 
+static inline unsigned bank_of(uint8_t reg)
+{
+	return reg >= REG_VECTOR ? BANK_VECTOR : BANK_INTEGER;
+}
+
+/* The attempt's result in `reg`, there from `ready` on; `by`: the record it comes from + 1. Gives back a move slot that the old value held. */
+static inline void write_register(struct ooo *o, const struct attempt *a, uint8_t reg, uint64_t ready, uint64_t by, uint8_t flags)
+{
+	if (o->reg_flags[reg] & REG_ELIMINATED)
+		release_at(&o->held, HELD_MOVE + bank_of(reg), a->dispatch + (uint64_t)o->desc->rename_move_release);
+	o->reg_ready[reg] = ready;
+	o->reg_by[reg] = by;
+	o->reg_flags[reg] = flags;
+}
+
 /* rename.c */
 void rename_init(struct ooo *o);
 void rename_dispatch(struct ooo *o, struct attempt *a);

@@ -23,11 +23,6 @@ static inline void wait_for(struct wait *w, uint64_t cycle, enum dispatch_wait w
 		*w = (struct wait){ cycle, by, (uint8_t)why };
 }
 
-static inline unsigned bank_of(uint8_t reg)
-{
-	return reg >= REG_VECTOR ? BANK_VECTOR : BANK_INTEGER;
-}
-
 /* The cycle from which `need` more registers of bank `b` are free; *by: who held the last of them. */
 static inline uint64_t registers_free(const struct ooo *o, unsigned b, unsigned need, uint64_t *by)
 {
@@ -179,18 +174,6 @@ static bool eliminate(struct ooo *o, const struct attempt *a)
 	return o->held.held.of[HELD_MOVE + bank_of(in->dst[0])] < o->desc->rename_move_slots;
 }
 
-/* Registers about to be overwritten give back the move slots they hold. */
-static void overwrite(struct ooo *o, const struct attempt *a)
-{
-	for (unsigned i = 0; i < a->in->nr_dst; i++) {
-		uint8_t reg = a->in->dst[i];
-		if (o->reg_flags[reg] & REG_ELIMINATED) {
-			o->reg_flags[reg] &= (uint8_t)~REG_ELIMINATED;
-			release_at(&o->held, HELD_MOVE + bank_of(reg), a->dispatch + (uint64_t)o->desc->rename_move_release);
-		}
-	}
-}
-
 /* --- dispatch ---------------------------------------------------------------------------------------- */
 
 /* The in-order part: from `cycle` on, `slots` slots of the rename width. */
@@ -289,11 +272,8 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 		wait_for_schedulers(o, &w, needed, need);
 	}
 	take_slots(o, a, w.cycle);
-	if (d->rename_move_slots) {
-		overwrite(o, a);
-		if (a->eliminated)
-			o->held.held.of[HELD_MOVE + bank_of(in->dst[0])]++;
-	}
+	if (a->eliminated)
+		o->held.held.of[HELD_MOVE + bank_of(in->dst[0])]++;
 	a->dispatch_wait = w.why;
 	a->dispatch_by = w.by;
 	frontend_dispatched(&o->front, a->slots, a->dispatch_last);

@@ -147,9 +147,6 @@ void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
 			break;
 	}
 	frontend_hold(&o->front, a->fetched.avail);
-	for (unsigned i = 0; i < in->nr_dst; i++) {
-		o->reg_ready[in->dst[i]] = a->complete;
-		o->reg_by[in->dst[i]] = o->record;
-		o->reg_flags[in->dst[i]] = 0;
-	}
+	for (unsigned i = 0; i < in->nr_dst; i++)
+		write_register(o, a, in->dst[i], a->complete, o->record, 0);
 }
