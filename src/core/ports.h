@@ -67,13 +67,6 @@ static inline void ports_book(struct ports *p, unsigned lane, uint64_t cycle)
 		p->busy[cycle / 64 % PORT_WORDS][lane] |= UINT64_C(1) << (cycle % 64);
 }
 
-/* Frees a booking of a uop that was squashed before it issued. */
-static inline void ports_release(struct ports *p, unsigned lane, uint64_t cycle)
-{
-	if (cycle >= p->base && cycle < p->base + PORT_WINDOW)
-		p->busy[cycle / 64 % PORT_WORDS][lane] &= ~(UINT64_C(1) << (cycle % 64));
-}
-
 /* The first cycle at or after `cycle` from which `lane` is free for `length` cycles. */
 static inline uint64_t ports_first_run(const struct ports *p, unsigned lane, uint64_t cycle, unsigned length)
 {
