@@ -16,6 +16,10 @@ CORES = {"x86-64": "skylake-sp", "aarch64": "cortex-a72", "riscv64": "boom"}
 EVENTS = ["DR-L1", "DR-TLB", "DR-SQ", "FL-MB", "FL-EX", "FL-MO", "ST-L1", "ST-TLB", "ST-LLC"]
 
 
+class Skip(Exception):
+    """Raised by a case that cannot run here; its text says why."""
+
+
 class Tests:
     """Runs cases one by one and writes TAP; a case that raises has failed."""
 
@@ -37,6 +41,8 @@ class Tests:
             try:
                 function()
                 print(f"ok {number} - {name}")
+            except Skip as reason:
+                print(f"ok {number} - {name} # SKIP {reason}")
             except Exception as error:  # any failure is one failed case, with its reason
                 failed += 1
                 print(f"not ok {number} - {name}")
@@ -77,6 +83,34 @@ def profile(*args, status=0, command="run", **options):
     done = cyclewise(command, "--no-progress", f"--json={out}", *args, **options)
     check(done.returncode == status, f"exit status {done.returncode}, not {status}: {done.stderr[-2000:]}")
     return json.loads(out.read_text()), done
+
+
+def check_error(status, what, why, remedy, *args, program=None, **options):
+    """Runs cyclewise, which must fail: the lines on standard error, the exit status, and the error object of --json.
+
+    `what` is exact, `why` a part of the reason, `remedy` a part of the second line, None where there is none.
+    """
+    what, (command, *rest) = str(what), args
+    done = cyclewise(command, *rest, **options)
+    check(done.returncode == status, f"exit status {done.returncode}, not {status}: {done.stderr}")
+    lines = done.stderr.splitlines()
+    check(len(lines) == (1 if remedy is None else 2), f"standard error is not one line and its remedy: {done.stderr}")
+    check(lines[0].startswith(f"cyclewise: {what}: "), f"line is: {lines[0]}")
+    check(why in lines[0], f"line does not say '{why}': {lines[0]}")
+    check(remedy is None or remedy in lines[1], f"remedy is: {lines[-1]}")
+    check(done.stdout == "", f"standard output: {done.stdout}")
+
+    done = cyclewise(command, "--json", *rest, **options)
+    check(done.returncode == status, f"with --json: exit status {done.returncode}, not {status}")
+    check(done.stderr.splitlines() == lines, f"with --json: standard error differs: {done.stderr}")
+    answer = json.loads(done.stdout)
+    error = answer["error"]
+    check(error["what"] == what and lines[0] == f"cyclewise: {error['what']}: {error['why']}", f"error object {error}")
+    check(error["status"] == status and answer["complete"] is False, f"answer {answer}")
+    check(error["remedy"] == (lines[1] if remedy is not None else None), f"remedy of {error}, line {lines[-1]}")
+    if program:
+        check([answer["program"], *answer["arguments"]] == program, f"answer {answer}")
+    return answer
 
 
 def check_sums(report):
