@@ -15,6 +15,7 @@ struct regions {
 	GPtrArray *name;             /* char *, by region */
 	GPtrArray *module;           /* struct module *, by module; NULL: not seen yet */
 	GHashTable *mark;            /* static instruction -> packed mark */
+	GMutex lock;                 /* of `mark`: methods ask for marks in a thread of their own while new ones are found */
 };
 
 struct module {
@@ -52,6 +53,7 @@ int regions_new(struct regions **out, struct symbols *symbols)
 	r->name = g_ptr_array_new_with_free_func(g_free);
 	r->module = g_ptr_array_new_with_free_func(module_free);
 	r->mark = g_hash_table_new(NULL, NULL);
+	g_mutex_init(&r->lock);
 	*out = r;
 	return 0;
 }
@@ -63,6 +65,7 @@ void regions_free(struct regions *r)
 	g_hash_table_destroy(r->mark);
 	g_ptr_array_free(r->module, TRUE);
 	g_ptr_array_free(r->name, TRUE);
+	g_mutex_clear(&r->lock);
 	g_free(r);
 }
 
@@ -118,14 +121,19 @@ bool regions_seen(struct regions *r, uint32_t insn, uint32_t module, const char 
 	gpointer packed = g_hash_table_lookup(m->mark, GSIZE_TO_POINTER(address));
 	if (!packed)
 		return false;
+	g_mutex_lock(&r->lock);
 	g_hash_table_insert(r->mark, GUINT_TO_POINTER(insn), packed);
+	g_mutex_unlock(&r->lock);
 	return true;
 }
 
 bool regions_mark(const struct regions *r, uint32_t insn, struct mark *out)
 {
-	gpointer packed = g_hash_table_lookup(r->mark, GUINT_TO_POINTER(insn));
+	GMutex *lock = (GMutex *)&r->lock;
 
+	g_mutex_lock(lock);
+	gpointer packed = g_hash_table_lookup(r->mark, GUINT_TO_POINTER(insn));
+	g_mutex_unlock(lock);
 	if (packed)
 		*out = unpack(packed);
 	return packed != NULL;
