@@ -1,5 +1,7 @@
 #include "cmd/profiled.h"
 
+#include <errno.h>
+
 #include "base/error.h"
 #include "cmd/drive.h"
 #include "cmd/version.h"
@@ -51,15 +53,11 @@ int profiled(const struct command *c, struct invocation *call, const char *path,
 		summary = false;
 	err = drive(&p, &status, &config);
 	error = *error_get();
-	/* After an error the JSON is the error's. */
-	if (err && call->output.json) {
-		profile_close(p);
-		return err;
-	}
-	if (p)
+	/* After an error the JSON is the error's, and a report of nothing says nothing. */
+	if (p && !(err && (call->output.json || err == -ENODATA)))
 		shown = show(call, p, view, summary && !err ? path : NULL);
-	if (profile_close(p) && !shown && !err)
-		return -EIO;
+	if (profile_close(p) && !err && !shown)
+		shown = -EIO;
 	if (err) {
 		error_set(-err, error.what, "%s", error.why);
 		error_remedy("%s", error.remedy);

@@ -26,23 +26,39 @@ static void new_line(struct json *j)
 		fputc(' ', j->out);
 }
 
+static bool plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 static void quoted(struct json *j, const char *s)
 {
 	fputc('"', j->out);
 	while (*s) {
-		gunichar c = g_utf8_get_char_validated(s, -1);
-		bool bad = c >= (gunichar)-2;
-		size_t n = bad ? 1 : (size_t)(g_utf8_next_char(s) - s);
+		const char *end = s;
+		gunichar c;
 
-		if (bad)
+		while (plain((unsigned char)*end))
+			end++;
+		if (end > s) {
+			fwrite(s, 1, (size_t)(end - s), j->out);
+			s = end;
+			continue;
+		}
+		c = g_utf8_get_char_validated(s, -1);
+		if (c >= (gunichar)-2) {
 			fputs("\\ufffd", j->out);
-		else if (c == '"' || c == '\\')
+			s++;
+			continue;
+		}
+		end = g_utf8_next_char(s);
+		if (c == '"' || c == '\\')
 			fprintf(j->out, "\\%c", (int)c);
-		else if (c < 0x20 || c == 0x7f)
+		else if (c <= 0x7f)
 			fprintf(j->out, "\\u%04x", (unsigned)c);
 		else
-			fwrite(s, 1, n, j->out);
-		s += n;
+			fwrite(s, 1, (size_t)(end - s), j->out);
+		s = end;
 	}
 	fputc('"', j->out);
 }
