@@ -87,14 +87,13 @@ static int find_plugin(struct emulator *e, int api)
 {
 	const char *given = getenv("CYCLEWISE_PLUGIN_DIR");
 	char *exe = g_file_read_link("/proc/self/exe", NULL), *here = exe ? g_path_get_dirname(exe) : g_strdup(".");
-	static const char *const beside[] = { "../plugin", "../../src/plugin", "src/plugin" };
+	static const char *const beside[] = { "../plugin", "../../src/plugin", "src/plugin", "../" PLUGIN_DIR };
 	char name[32];
 	int ret = -ENOENT;
 
 	snprintf(name, sizeof name, "plugin_api%d.so", api);
-	for (size_t i = 0; ret && i <= G_N_ELEMENTS(beside); i++) {
-		char *path = given ? g_build_filename(given, name, NULL) :
-			i < G_N_ELEMENTS(beside) ? g_build_filename(here, beside[i], name, NULL) : g_build_filename(PLUGIN_DIR, name, NULL);
+	for (size_t i = 0; ret && i < G_N_ELEMENTS(beside); i++) {
+		char *path = given ? g_build_filename(given, name, NULL) : g_build_filename(here, beside[i], name, NULL);
 		char *whole = realpath(path, NULL);
 		if (whole && g_strlcpy(e->plugin, whole, sizeof e->plugin) < sizeof e->plugin)
 			ret = 0;
