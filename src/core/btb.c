@@ -46,6 +46,10 @@ void btb_put(struct btb *b, uint64_t pc, uint64_t target)
 	struct btb_entry *set = set_of(b, pc);
 	uint32_t i = 0;
 
+	if (set[0].pc == pc) {
+		set[0].target = target;
+		return;
+	}
 	while (i < b->ways - 1 && set[i].pc != pc)
 		i++;
 	memmove(set + 1, set, i * sizeof *set);

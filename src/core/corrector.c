@@ -48,6 +48,7 @@ bool corrector_predict(const struct corrector *c, const struct corrector_history
 	};
 	int sum = (main ? MAIN_WEIGHT : -MAIN_WEIGHT) * (1 + confidence);
 
+	#pragma GCC unroll 9 /* CORRECTOR_TABLES: lengths and shifts become constants */
 	for (unsigned i = 0; i < CORRECTOR_TABLES; i++) {
 		l->index[i] = hash(pc, history[i], i);
 		sum += 2 * c->counter[i][l->index[i]] + 1;

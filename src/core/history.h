@@ -6,7 +6,7 @@
  * add nothing, since they follow from these. Every branch shifts a bit of its address into the path.
  *
  * One fold serves a table for index and tags alike: it is HISTORY_FOLD bits wide, which is prime, so that few
- * periods of real loops cancel in it, and a multiplication spreads it (history_hash). Real predictors fold each
+ * periods of real loops cancel in it; shifts (TAGE) or a multiplication (history_hash) spread it. Real predictors fold each
  * length three times, to the widths of index and tags, and XOR; that costs three times as much here and says the same.
  *
  * A bit leaves a fold when it is as old as the fold's length. The bits that leave next are laid out ahead, in
@@ -22,6 +22,7 @@ enum {
 	HISTORY_WINDOW = 16,           /* bits that a window is filled with */
 	HISTORY_LONGEST = HISTORY_BITS - HISTORY_WINDOW,
 	HISTORY_FOLDS = 24,            /* a multiple of 4 */
+	HISTORY_FEW = 16,              /* so many suffice for most cores; a multiple of 4 */
 	HISTORY_FOLD = 31,             /* bits of a fold */
 	HISTORY_PATH = 16,             /* bits of the path */
 	HISTORY_TARGET = 4,            /* bits that an indirect target adds */
@@ -50,18 +51,29 @@ unsigned history_add_length(struct history_shape *s, unsigned length);
 /* Lays out the bits that the next HISTORY_WINDOW pushes take out of the folds. */
 void history_fill_windows(struct history *h, const struct history_shape *s);
 
+__attribute__((always_inline))
+static inline void history_push_folds(struct history *restrict h, const struct history_shape *restrict s, unsigned bit,
+	unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		uint32_t f = (h->fold[i] << 1 ^ bit) ^ (-(h->window[i] & 1) & s->out[i]);
+
+		h->fold[i] = (f ^ f >> HISTORY_FOLD) & s->mask[i];
+		h->window[i] >>= 1;
+	}
+}
+
 static inline void history_push(struct history *restrict h, const struct history_shape *restrict s, unsigned bit)
 {
 	uint32_t at = h->pushed % HISTORY_BITS;
 
 	if (at % HISTORY_WINDOW == 0)
 		history_fill_windows(h, s);
-	for (unsigned i = 0; i < HISTORY_FOLDS; i++) {
-		uint32_t f = (h->fold[i] << 1 ^ bit) ^ (-(h->window[i] & 1) & s->out[i]);
-
-		h->fold[i] = (f ^ f >> HISTORY_FOLD) & s->mask[i];
-		h->window[i] >>= 1;
-	}
+	/* Two constant counts: that is what makes vector instructions of the loop. */
+	if (s->nr <= HISTORY_FEW)
+		history_push_folds(h, s, bit, HISTORY_FEW);
+	else
+		history_push_folds(h, s, bit, HISTORY_FOLDS);
 	h->bits[at / 64] = (h->bits[at / 64] & ~(1ull << at % 64)) | (uint64_t)bit << at % 64;
 	h->recent = h->recent << 1 | bit;
 	h->pushed++;

@@ -1,5 +1,6 @@
 #include "core/tage.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <glib.h>
 #include <stdlib.h>
@@ -51,8 +52,8 @@ static int parse_tables(struct tage *t, const char *what, const char *tables, st
 		longest = history;
 		t->first[i] = t->nr_entries;
 		t->mask[i] = (uint32_t)entries - 1;
-		t->tag_mask[i] = (uint16_t)((1u << tag) - 1);
-		t->fold[i] = history_add_length(shape, (unsigned)history);
+		t->tag_mask[i] = (1u << tag) - 1;
+		history_add_length(shape, (unsigned)history);
 		t->nr_entries += (uint32_t)entries;
 		t->nr_tables++;
 	}
@@ -69,6 +70,7 @@ int tage_init(struct tage *t, const char *what, const char *tables, uint32_t bas
 {
 	int ret;
 
+	assert(!shape->nr);
 	*t = (struct tage){ .random = 1, .allocate = allocate };
 	ret = parse_tables(t, what, tables, shape);
 	if (ret)
@@ -89,19 +91,33 @@ static bool weak(int8_t counter)
 	return counter == 0 || counter == -1;
 }
 
+/*
+ * Index and tag in all tables, by shifts and XOR: those are vector instructions everywhere, a multiplication is not.
+ * Only the address is multiplied, once for all.
+ */
+static void hash(const struct tage *restrict t, const struct history *restrict h, const struct history_shape *restrict s,
+	uint64_t pc, struct tage_lookup *restrict l)
+{
+	uint32_t address = (uint32_t)((pc ^ pc >> 32) * 0x9e3779b97f4a7c15u >> 32), path = h->path;
+
+	for (unsigned i = 0; i < TAGE_TABLES; i++) {
+		uint32_t key = h->fold[i] ^ (path & s->path[i]) << (HISTORY_FOLD - HISTORY_PATH);
+		uint32_t index = key ^ key >> 10 ^ key >> 20 ^ address;
+
+		l->index[i] = t->first[i] + (index & t->mask[i]);
+		l->tag[i] = (key ^ key >> 13 ^ key << 5 ^ address >> 16) & t->tag_mask[i];
+	}
+}
+
 bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
 	struct tage_lookup *l)
 {
 	uint32_t matches = 0;
 
-	for (unsigned i = 0; i < t->nr_tables; i++) {
-		uint64_t hash = history_hash(h, s, t->fold[i], pc);
-
-		l->index[i] = t->first[i] + ((uint32_t)(hash >> 48) & t->mask[i]);
-		l->tag[i] = (uint16_t)(hash >> 32) & t->tag_mask[i];
-		/* A tag of 0 matches entries never written, too: they predict as one just allocated. */
+	hash(t, h, s, pc, l);
+	/* A tag of 0 matches entries never written, too: they predict as one just allocated. */
+	for (unsigned i = 0; i < t->nr_tables; i++)
 		matches |= (uint32_t)(t->entry[l->index[i]].tag == l->tag[i]) << i;
-	}
 
 	l->provider = l->alternate = -1;
 	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);
@@ -155,7 +171,7 @@ static void allocate(struct tage *t, const struct tage_lookup *l, bool taken)
 			refused++;
 			continue;
 		}
-		*e = (struct tage_entry){ .tag = l->tag[i], .counter = taken ? 0 : -1 };
+		*e = (struct tage_entry){ .tag = (uint16_t)l->tag[i], .counter = taken ? 0 : -1 };
 		left--;
 		i++; /* the next one not right behind it */
 	}

@@ -40,10 +40,9 @@ struct tage {
 	struct tage_entry *entry;      /* all tables, one behind the other */
 	uint32_t nr_entries;
 	unsigned nr_tables;
-	unsigned fold[TAGE_TABLES];    /* in the shape of the history */
 	uint32_t first[TAGE_TABLES];   /* of its entries */
 	uint32_t mask[TAGE_TABLES];    /* its entries - 1 */
-	uint16_t tag_mask[TAGE_TABLES];
+	uint32_t tag_mask[TAGE_TABLES];
 	int8_t use_alternate[TAGE_ALTERNATES];
 	uint32_t tick;
 	uint32_t random;               /* state of the generator that spreads allocations */
@@ -53,7 +52,7 @@ struct tage {
 /* One prediction, kept until it is trained. */
 struct tage_lookup {
 	uint32_t index[TAGE_TABLES];   /* into tage->entry */
-	uint16_t tag[TAGE_TABLES];
+	uint32_t tag[TAGE_TABLES];
 	int8_t provider, alternate;    /* tables; -1: the base predictor */
 	bool provider_taken, alternate_taken;
 	bool weak;                     /* the provider's counter is one of the two weakest */
@@ -62,8 +61,8 @@ struct tage_lookup {
 };
 
 /*
- * `tables` is "entries/history/tag bits ..." with growing histories: adds the lengths to `shape`. 0, -ENOMEM, or
- * -EINVAL with the error set about `what`.
+ * `tables` is "entries/history/tag bits ..." with growing histories, which become the first lengths of `shape`: it
+ * must be empty. 0, -ENOMEM, or -EINVAL with the error set about `what`.
  */
 int  tage_init(struct tage *t, const char *what, const char *tables, uint32_t base_entries, unsigned hysteresis_shift,
 	unsigned allocate, struct history_shape *shape);

@@ -106,10 +106,10 @@ static void tage_indices_match_the_reference(void **state)
 		tage_predict(&t, &h, &shape, pc, &l);
 		for (unsigned i = 0; i < 5; i++) {
 			uint32_t key = slow_fold(&slow, length[i]) ^ (path & ((1u << (length[i] < 16 ? length[i] : 16)) - 1)) << 15;
-			uint64_t hash = ((uint64_t)key << 32 | pc) * 0x9e3779b97f4a7c15u;
+			uint32_t address = (uint32_t)(pc * 0x9e3779b97f4a7c15u >> 32);
 
-			assert_int_equal(l.index[i], first + (hash >> 48) % entries[i]);
-			assert_int_equal(l.tag[i], (hash >> 32) % (1u << tag_bits[i]));
+			assert_int_equal(l.index[i], first + (key ^ key >> 10 ^ key >> 20 ^ address) % entries[i]);
+			assert_int_equal(l.tag[i], (key ^ key >> 13 ^ key << 5 ^ address >> 16) % (1u << tag_bits[i]));
 			first += entries[i];
 		}
 		history_push(&h, &shape, bit);
@@ -176,7 +176,7 @@ static struct tage_entry *entry_of(struct tage_fixture *f, unsigned table)
 
 static void put_entry(struct tage_fixture *f, unsigned table, int counter, unsigned useful)
 {
-	*entry_of(f, table) = (struct tage_entry){ .tag = f->l.tag[table], .counter = (int8_t)counter, .useful = (uint8_t)useful };
+	*entry_of(f, table) = (struct tage_entry){ .tag = (uint16_t)f->l.tag[table], .counter = (int8_t)counter, .useful = (uint8_t)useful };
 }
 
 static bool tage_again(struct tage_fixture *f)
@@ -280,7 +280,7 @@ static void useful_entries_are_kept_until_they_age(void **state)
 
 	tage_start(&f);
 	for (unsigned i = 0; i < 3; i++) {
-		other.tag = f.l.tag[i] ^ 1;
+		other.tag = (uint16_t)(f.l.tag[i] ^ 1);
 		*entry_of(&f, i) = other;
 	}
 	f.l.taken = false;
