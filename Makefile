@@ -18,7 +18,7 @@ demo: setup
 	$(MAKE) all
 	scripts/demo $(BUILD)
 
-# The unit tests run twice, the second time under the address and undefined-behaviour sanitizers.
+# All tests run twice, the second time under the address and undefined-behaviour sanitizers.
 test:
 	scripts/setup build run test
 	$(MAKE) all
@@ -31,7 +31,7 @@ golden: all
 bench:
 	scripts/setup build run test bench
 	$(MAKE) all
-	tests/bench/run $(BUILD)
+	tests/bench.py $(BUILD)
 
 install: all
 	meson configure --prefix=$(abspath $(PREFIX)) $(BUILD)
