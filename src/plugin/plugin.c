@@ -68,6 +68,7 @@ static void block_entered(unsigned vcpu, void *data)
 	if (__builtin_expect(now != s->due, 0))
 		cut(s, now);
 	s->due = now + wire_count(word);
+	s->block = (uint32_t)wire_number(word);
 	ring_push(&s->writer, word);
 }
 
@@ -89,13 +90,26 @@ static __attribute__((noinline, cold)) unsigned meminfo_ask(qemu_plugin_meminfo_
 	return bits;
 }
 
+/*
+ * What the callback of an access gets: the block's number and the instruction's place in it. QEMU 7.2 forgets to take
+ * the callbacks of some instructions back, and calls them when it saves registers on a signal's stack: such accesses
+ * are not the program's, and are known by the block being another.
+ */
+static void *access_data(uint64_t block, unsigned insn)
+{
+	return (void *)(uintptr_t)(wire_number(block) << 32 | wire_access(insn));
+}
+
 static void accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *data)
 {
+	struct sender *s = find(vcpu);
 	unsigned bits = info >> MEMINFO_BITS ? 0 : meminfo[info];
 
+	if (__builtin_expect((uintptr_t)data >> 32 != s->block, 0))
+		return;
 	if (__builtin_expect(!bits, 0))
 		bits = meminfo_ask(info);
-	ring_push(&find(vcpu)->writer, vaddr << 16 | (uintptr_t)data | bits);
+	ring_push(&s->writer, vaddr << 16 | (uint32_t)(uintptr_t)data | bits);
 }
 
 #if QEMU_API == 1
@@ -150,8 +164,9 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		count_begun(insn);
 		/* Once for both directions: QEMU 7.2 leaves out callbacks that stand behind one of the other direction. */
-		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-		                                 (void *)(uintptr_t)wire_access((unsigned)i));
+		if (wire_number(word) != WIRE_NO_BLOCK)
+			qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+			                                 access_data(word, (unsigned)i));
 	}
 }
 

@@ -29,6 +29,7 @@ struct sender {
 	uint64_t *begun;                 /* instructions begun; where lane->begun is kept exact, that */
 	uint64_t origin;                 /* what it was when the thread began */
 	uint64_t due;                    /* what it will be when the block being executed has run to its end */
+	uint32_t block;                  /* being executed */
 	int64_t call;                    /* the system call under way */
 	uint64_t arg[6];
 };

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
 #include <stdio.h>
@@ -80,8 +81,16 @@ static bool run_read(struct run *r)
 		g_array_append_vals(r->step[b.thread], b.step, (guint)b.n);
 	for (size_t i = 0; i < b.n; i++)
 		if (step_kind(&b.step[i]) == STEP_INSN) {
+			const struct step *s = &b.step[i];
+			bool accesses = code_insn(r->code, s->insn)->flags & (INSN_LOAD | INSN_STORE);
 			r->instructions++;
-			r->counted += (b.step[i].flags & STEP_COUNTED) != 0;
+			r->counted += (s->flags & STEP_COUNTED) != 0;
+			/* What makes no access has none: none that belongs to another, or to no instruction at all. */
+			if ((s->flags & (STEP_LOAD | STEP_STORE)) && !accesses) {
+				char text[128];
+				code_text(r->code, s->insn, text, sizeof text);
+				fail_msg("%s made an access of %u bytes", text, s->bytes);
+			}
 		}
 	return true;
 }
@@ -551,7 +560,7 @@ static void interrupt(void **state)
 	struct run r;
 
 	(void)state;
-	assert_int_equal(pipe(input), 0);
+	assert_int_equal(pipe2(input, O_CLOEXEC), 0);
 	dup2(input[0], STDIN_FILENO);
 	run_open(&r, "waits", (struct window){ 0 });
 	dup2(saved, STDIN_FILENO);
@@ -596,7 +605,7 @@ static void dead_reader(void **state)
 	ssize_t n;
 
 	(void)state;
-	assert_int_equal(pipe(out), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
 	pid_t pid = fork();
 	if (!pid) {
 		struct run r;
