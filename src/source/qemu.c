@@ -369,7 +369,11 @@ static int finish(struct source *s)
 			error_set(EIO, r->emulator, "the emulator ended with status %d before the program began", r->exit_status);
 		else
 			error_set(ENOEXEC, r->emulator, "the emulator could not start the program (status %d)", r->exit_status);
-		error_remedy("what it said stands above; its plugins must be enabled");
+		if (w->attached)
+			error_status(EXIT_NOT_EXECUTABLE);
+		error_remedy("%s", w->attached ? "what it said stands above" :
+		             "what it said stands above; it must be built with plugins, which Debian 13's qemu-user is not: "
+		             "name one that is in CYCLEWISE_QEMU");
 		return -EIO;
 	}
 	r->forks = w->forks;

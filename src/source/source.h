@@ -58,7 +58,7 @@ struct source_result {
 	int signal;                /* that ended it, 0: none */
 	bool complete;             /* false: cut short (signal to cyclewise, emulator killed, records lost) */
 	bool window_seen;          /* the region of interest was entered */
-	uint64_t instructions;     /* counted by the plugin; conservation: equal to the STEP_INSN handed on, rep merged */
+	uint64_t instructions;     /* STEP_INSN handed on so far; in the end checked against what the plugin counted */
 	uint64_t lost;             /* records */
 	uint32_t forks, execs;     /* children, and exec'd programs, that were not profiled */
 	int pid;                   /* of the emulator: names /tmp/perf-PID.map */
