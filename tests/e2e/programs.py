@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Real programs of Debian that nobody here wrote: they do what they do without cyclewise, and every cycle is somebody's."""
+import json
+import os
+import shutil
+import subprocess
+
+from lib import CYCLEWISE, EVENTS, WORK, Skip, Tests, check, check_sums
+
+tests = Tests()
+SLACK = 1e-4  # of a sum of some figures, each rounded for print
+
+
+def text(size):
+    """Text that compresses: numbered lines of common words."""
+    words = "where do the cycles of a real program go and why does this instruction wait for that one".split()
+    lines, state = [], 1
+    while size > 0:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        line = " ".join(words[(state >> shift) % len(words)] for shift in range(8, 60, 4)) + f" {state >> 48}\n"
+        lines.append(line)
+        size -= len(line)
+    return "".join(lines)
+
+
+def file(name, content):
+    path = WORK / name
+    path.write_text(content)
+    return str(path)
+
+
+def find(program):
+    """Debian's own, not one that a user has put before it in PATH."""
+    path = shutil.which(program, path="/usr/bin:/bin")
+    if not path:
+        raise Skip(f"{program} is not installed")
+    return os.path.realpath(path) if program == "python3" else path
+
+
+def invoke(command, *args, program, env=None):
+    """Runs `cyclewise COMMAND --json=FILE ARGS -- PROGRAM`; (JSON, standard output as bytes, standard error)."""
+    out = WORK / "out.json"
+    done = subprocess.run([CYCLEWISE, command, "--no-progress", f"--json={out}", *args, "--", *program],
+                          stdin=subprocess.DEVNULL, capture_output=True, env=env, timeout=280)
+    check(done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-2000:]}")
+    return json.loads(out.read_text()), done.stdout, done.stderr.decode(errors="replace")
+
+
+def whole(program, floor, modules, functions=(), env=None):
+    """Records a program and checks what every profile must have; the report.
+
+    At least `floor` instructions; the module with the most cycles is one of `modules`; one of `functions` is among the
+    hottest that have names. Its standard output is that of a native run.
+    """
+    path = WORK / "program.cw"
+    report, output, errors = invoke("record", "-o", str(path), program=program, env=env)
+    check(report["complete"] and report["exit_status"] == 0, f"complete {report['complete']}, notes {report['notes']}: {errors}")
+    check([report["program"], *report["arguments"]] == program, f"program {report['program']} {report['arguments']}")
+    check(report["instructions"] >= floor, f"{report['instructions']} instructions")
+    check(0.05 < report["instructions"] / report["cycles"] < 4, f"{report['instructions']} in {report['cycles']} cycles")
+    check_sums(report)
+    native = subprocess.run(program, stdin=subprocess.DEVNULL, capture_output=True, check=True, env=env)
+    check(output == native.stdout, f"output differs from a native run's: {output[:200]} {native.stdout[:200]}")
+
+    done = subprocess.run([CYCLEWISE, "report", "--json", str(path)], capture_output=True, text=True, check=True)
+    check(json.loads(done.stdout) == report, "report of the file differs from what record said")
+
+    cycles = {}
+    for row in report["functions"]:
+        name = os.path.basename(row["module"] or "jit")
+        cycles[name] = cycles.get(name, 0) + row["cycles"]
+    top = max(cycles, key=cycles.get)
+    check(any(top.startswith(m) for m in modules), f"the most cycles are in {top}: {sorted(cycles.items(), key=lambda i: -i[1])[:4]}")
+    if functions:
+        named = [row["symbol"] for row in report["functions"] if row["symbol"]][:5]
+        check(any(any(f in name for f in functions) for name in named), f"the hottest functions are {named}")
+    rows = report["hot"]
+    check(all(a["cycles"] >= b["cycles"] for a, b in zip(rows, rows[1:])), "not the most cycles first")
+    check(all(row["executions"] > 0 and row["disassembly"] for row in rows), "a row without executions or text")
+    return report
+
+
+def whole_stat(program, threads=1):
+    """`cyclewise stat` of a program: its sums; the JSON."""
+    stat, _, _ = invoke("stat", program=program)
+    near = lambda a, b, what: check(abs(a - b) <= SLACK, f"{what}: {a}, not {b}")
+    near(sum(stat["cpi_stack"].values()), stat["cycles"], "CPI stack")
+    check(list(stat["cpi_stack"]) == ["base", "l1i", "l2i", "itlb", "l1d", "l2d", "dtlb", "branch", "long_latency"],
+          f"components {list(stat['cpi_stack'])}")
+    check(stat["cpi_stack_method"] == "fmt", stat["cpi_stack_method"])
+    check(list(stat["states"]) == ["compute", "stalled", "drained", "flushed"], f"states {list(stat['states'])}")
+    near(sum(stat["states"].values()), stat["cycles"], "states")
+    near(sum(stat["topdown"].values()), 1, "top-down")
+    check(all(0 <= part <= 1 for part in stat["topdown"].values()), f"top-down {stat['topdown']}")
+    near(stat["ipc"], stat["instructions"] / stat["cycles"], "IPC")
+    # Two fused instructions are one.
+    check(stat["instructions"] * 2 >= stat["uops"] >= stat["instructions"] / 2, f"{stat['uops']} uops of {stat['instructions']} instructions")
+    check(list(stat["events"]) == EVENTS, f"events {list(stat['events'])}")
+    check(all(0 <= n <= stat["instructions"] for n in stat["events"].values()), f"events {stat['events']}")
+    check(isinstance(stat["unmodelled"]["forms"], list), f"unmodelled {stat['unmodelled']}")
+    check(stat["unmodelled"]["instructions"] < stat["instructions"] / 1000, f"unmodelled {stat['unmodelled']}")
+
+    slots = stat["slots"]
+    check(slots["total"] >= slots["filled"] >= slots["issued"] >= slots["retired"] > 0, f"slots {slots}")
+    check(slots["recovery"] <= slots["total"] - slots["filled"], f"slots {slots}")
+    near(slots["total"], slots["width"] * stat["cycles"], "slots")
+    classes = {"frontend_bound": slots["total"] - slots["filled"] - slots["recovery"],
+               "backend_bound": slots["filled"] - slots["issued"],
+               "bad_speculation": slots["issued"] - slots["retired"] + slots["recovery"], "retiring": slots["retired"]}
+    for name, amount in classes.items():
+        near(stat["topdown"][name], amount / slots["total"], name)
+
+    rows = stat["threads"]
+    check([row["thread"] for row in rows] == list(range(len(rows))), "threads are not 0, 1, ...")
+    check(len(rows) == threads, f"{len(rows)} threads, not {threads}")
+    near(sum(row["cycles"] for row in rows), stat["cycles"], "cycles of threads")
+    check(sum(row["instructions"] for row in rows) == stat["instructions"], "instructions of threads")
+    for name in ("total", "filled", "issued", "retired", "recovery"):
+        check(sum(row["slots"][name] for row in rows) == slots[name], f"{name} slots of threads")
+    return stat
+
+
+@tests.case("gzip -9")
+def _():
+    program = [find("gzip"), "-9", "-c", file("gzip.txt", text(20000))]
+    report = whole(program, 10**6, ["gzip"])
+    again, _, _ = invoke("run", program=program)
+    check(again == report, "run and record differ")
+    stat = whole_stat(program)
+    check((stat["cycles"], stat["instructions"]) == (report["cycles"], report["instructions"]), "stat and report differ")
+
+
+@tests.case("xz")
+def _():
+    whole([find("xz"), "-c", "-6", file("xz.txt", text(30000))], 10**6, ["liblzma"])
+
+
+@tests.case("xz -T2")
+def _():
+    program = [find("xz"), "-c", "-T2", "-1", "--block-size=40000", file("xz2.txt", text(80000))]
+    whole(program, 10**6, ["liblzma"])
+    stat = whole_stat(program, threads=3)
+    check(all(row["instructions"] > 1000 for row in stat["threads"]), f"threads {stat['threads']}")
+
+
+@tests.case("pigz")
+def _():
+    # Output of pigz without -T holds the time of the file; threads come and go as the machine lets them.
+    whole([find("pigz"), "-c", "-n", "-T", "-p", "2", "-b", "128", file("pigz.txt", text(300000))], 10**6, ["libz", "pigz"])
+
+
+@tests.case("sqlite3")
+def _():
+    sql = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
+           "SELECT i % 7, count(*), sum(i * i), max(printf('%05d', i * 7919 % 10007)) FROM n GROUP BY 1 ORDER BY 3;")
+    whole([find("sqlite3"), ":memory:", sql], 10**6, ["libsqlite3"])
+
+
+@tests.case("python3")
+def _():
+    code = "print(sum(i * i % 7 for i in range(20000)), sorted(str(i) for i in range(500))[:3])"
+    program = [find("python3"), "-I", "-S", "-c", code]
+    env = dict(os.environ, PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
+    whole(program, 10**7, ["python3"], ["_PyEval_EvalFrameDefault"], env=env)
+
+
+@tests.case("perl")
+def _():
+    code = "my %h; $h{$_ % 97} += $_ for 1 .. 20000; print join(',', map { \"$_=$h{$_}\" } sort { $a <=> $b } keys %h), \"\\n\""
+    whole([find("perl"), "-e", code], 10**6, ["perl", "libperl"], ["Perl_"], env=dict(os.environ, PERL_HASH_SEED="0"))
+
+
+@tests.case("cc1")
+def _():
+    cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
+    source = "\n".join(f"int f{i}(int a, int b) {{ for (int i = 0; i < b; i++) a += i * {i} ^ a; return a; }}" for i in range(3))
+    whole([cc1, "-quiet", "-O1", "-o", "-", file("unit.c", source + "\n")], 10**7, ["cc1", "libc.so"])
+
+
+@tests.case("annotate")
+def _():
+    path = WORK / "python.cw"
+    report, _, _ = invoke("record", "-o", str(path), program=[find("python3"), "-I", "-S", "-c", "print(sum(range(1000)))"])
+    symbol = "_PyEval_EvalFrameDefault"
+    done = subprocess.run([CYCLEWISE, "annotate", "--json", str(path), symbol], capture_output=True, text=True, check=True)
+    function = json.loads(done.stdout)
+    rows = {row["address"]: row for row in report["hot"] if row["symbol"] == symbol}
+    shown = {row["address"]: row for row in function["hot"] if row["executions"]}
+    check(rows and set(shown) == set(rows), f"{len(shown)} instructions shown, {len(rows)} executed")
+    for address, row in rows.items():
+        check(shown[address]["cycles"] == row["cycles"] and shown[address]["stack"] == row["stack"], f"{address} differs")
+    total = next(row["cycles"] for row in report["functions"] if row["symbol"] == symbol)
+    check(abs(sum(row["cycles"] for row in rows.values()) - total) <= SLACK * len(rows), "the function's instructions do not sum to it")
+    text_of = subprocess.run([CYCLEWISE, "annotate", str(path), symbol], capture_output=True, text=True, check=True).stdout
+    check(symbol in text_of and len(text_of.splitlines()) > len(rows), "text")
+
+
+if __name__ == "__main__":
+    tests.main()
