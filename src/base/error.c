@@ -51,3 +51,8 @@ const struct error *error_get(void)
 {
 	return &last;
 }
+
+void error_put(const struct error *e)
+{
+	last = *e;
+}

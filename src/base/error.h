@@ -33,5 +33,7 @@ void error_remedy(const char *remedy, ...) __attribute__((format(printf, 1, 2)))
 void error_status(int status);
 /* The message last set; valid until the thread sets another. */
 const struct error *error_get(void);
+/* Makes a copy that was taken earlier the message last set, after calls that may have set others. */
+void error_put(const struct error *e);
 
 #endif

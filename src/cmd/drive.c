@@ -303,8 +303,7 @@ static int save_last(struct drive *d)
 	} else {
 		profile_close(memory);
 	}
-	error_set(-err, error.what, "%s", error.why);
-	error_remedy("%s", *error.remedy ? error.remedy : "the report below is whole; the file, where there is one, holds the last checkpoint");
+	error_put(&error);
 	return err;
 }
 
@@ -362,9 +361,7 @@ static int run(struct drive *d, int *status)
 
 	*status = last_signal ? 128 + last_signal : r->signal ? 128 + r->signal : r->exit_status;
 	if (err) {
-		error_set(-err, error.what, "%s", error.why);
-		error_remedy("%s", error.remedy);
-		error_status(error.status);
+		error_put(&error);
 		return err;
 	}
 	if (saved)

@@ -59,9 +59,7 @@ int profiled(const struct command *c, struct invocation *call, const char *path,
 	if (profile_close(p) && !err && !shown)
 		shown = -EIO;
 	if (err) {
-		error_set(-err, error.what, "%s", error.why);
-		error_remedy("%s", error.remedy);
-		error_status(error.status);
+		error_put(&error);
 		return err;
 	}
 	return shown ? shown : status;

@@ -64,7 +64,7 @@ int profile_failed(struct profile *p, sqlite3 *db, int rc)
 	}
 	p->error = error_errno(code, profile_name(p));
 	if (code == ENOSPC || code == EFBIG || code == EDQUOT)
-		error_remedy("make room, or write elsewhere with -o; what was saved before is still in the file");
+		error_remedy("make room, or write elsewhere with -o");
 	return p->error;
 }
 
