@@ -151,7 +151,7 @@ int options_parse(struct options *o, unsigned groups, bool permute, int argc, ch
 	struct option longs[NR_ROWS + 1];
 	char shorts[2 * NR_ROWS + 3];
 	unsigned nl = 0, ns = 0;
-	int value, word, err = 0;
+	int value, err = 0;
 
 	*o = (struct options){ .seed = 1, .set = g_ptr_array_new(), .scale = g_ptr_array_new(), .ideal = g_ptr_array_new() };
 	if (!permute)
@@ -174,9 +174,9 @@ int options_parse(struct options *o, unsigned groups, bool permute, int argc, ch
 
 	opterr = 0;
 	optind = 0;
-	while (word = optind ? optind : 1, (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		char letter[3] = { '-', (char)optopt, 0 };
-		const char *as_given = optopt > 0 && optopt < FIRST_LONG ? letter : argv[word < argc ? word : argc - 1];
+		const char *as_given = optopt > 0 && optopt < FIRST_LONG ? letter : argv[optind - 1];
 		const struct option_row *row = value == '?' || value == ':' ? NULL : row_of(value, groups);
 		char name[64];
 

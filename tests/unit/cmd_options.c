@@ -140,6 +140,11 @@ static void test_mistakes(void **state)
 	options_fini(&o);
 	wrong(PARSE(&o, RUN, false, W("--core")), "--core", "its argument is missing", "");
 	options_fini(&o);
+	wrong(PARSE(&o, OPTIONS_LIST, true, W("a.cw"), W("--limit")), "--limit", "its argument is missing", "");
+	options_fini(&o);
+	wrong(PARSE(&o, OPTIONS_LIST, true, W("a.cw"), W("b"), W("--no"), W("-q")), "--no", "no such option, or not one of this command",
+	      "--help lists the options");
+	options_fini(&o);
 	wrong(PARSE(&o, RUN, false, W("-o")), "-o", "its argument is missing", "");
 	options_fini(&o);
 	wrong(PARSE(&o, RUN, false, W("--quiet=yes")), "--quiet=yes", "takes no argument", "");
