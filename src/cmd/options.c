@@ -47,7 +47,7 @@ const struct option_row option_rows[] = {
 	ROW("report", 0, OPTIONS_ALL, OPTION_TEXT, WORDS_FILE, report, "FILE",
 	    "Writes the text into FILE."),
 	ROW("limit", 0, OPTIONS_LIST, OPTION_NUMBER, WORDS_NONE, limit, "N",
-	    "Lists at most N functions, lines and instructions."),
+	    "Lists at most N functions, lines, instructions and instruction forms."),
 	ROW("no-progress", 0, OPTIONS_RUN, OPTION_FLAG, WORDS_NONE, no_progress, NULL,
 	    "Shows no progress line. Without this there is one where standard error is a terminal."),
 	ROW("quiet", 'q', OPTIONS_ALL, OPTION_FLAG, WORDS_NONE, quiet, NULL,

@@ -105,7 +105,7 @@ int unmodelled_json(struct json *j, const struct view_request *r)
 	json_object(j, "unmodelled");
 	json_uint(j, "instructions", executions);
 	json_array(j, "forms");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && (!r->limit || i < r->limit); i++)
 		json_string(j, NULL, form[i].name);
 	json_end_array(j);
 	json_end_object(j);
@@ -166,7 +166,7 @@ int notes_text(struct text *t, const struct view_request *r)
 		at = snprintf(s, sizeof s, "%s instructions (%s%%) have no cost data on this core and were given its default: ",
 		              number_grouped(count, executions),
 		              number_ratio(percent, executions * 100, run->instructions ? run->instructions : 1, 2));
-		for (size_t i = 0; i < n && at < (int)sizeof s - 80; i++)
+		for (size_t i = 0; i < n && (!r->limit || i < r->limit) && at < (int)sizeof s - 80; i++)
 			at += snprintf(s + at, sizeof s - (size_t)at, "%s%.60s", i ? ", " : "", form[i].name);
 		note(t, &any, s);
 	}
