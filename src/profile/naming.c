@@ -9,8 +9,6 @@
  */
 #include "profile/naming.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static guint function_hash(gconstpointer key)
@@ -145,27 +143,18 @@ static void name_in_file(struct naming *n, struct named *insn, int file)
 	}
 }
 
-static void put_target(char *text, size_t size, const char *symbol, uint64_t offset)
-{
-	if (offset)
-		snprintf(text, size, " <%s+0x%" PRIx64 ">", symbol, offset);
-	else
-		snprintf(text, size, " <%s>", symbol);
-}
-
 /* The text with the branch target in the file's own addresses and, as objdump has it, by name. */
 static void put_text(struct naming *n, struct named *insn, struct code *code, uint32_t index, int file)
 {
 	const struct insn *in = code_insn(code, index);
-	uint64_t target = in->target + (insn->address - in->pc);
-	struct place place;
 	char text[512];
-	int at = code_text_at(code, index, insn->address, text, sizeof(text) / 2);
+	size_t at;
 
-	if (at < 0 || at >= (int)sizeof(text) / 2)
-		at = (int)strlen(text);
-	if (in->target && file >= 0 && symbols_place(n->symbols, file, target, &place) && place.symbol)
-		put_target(text + at, sizeof(text) - (size_t)at, place.symbol, target - place.start);
+	if (code_text_at(code, index, insn->address, text, sizeof(text) / 2) < 0)
+		text[0] = '\0';
+	at = strlen(text);
+	if (in->target && file >= 0)
+		symbols_target(n->symbols, file, in->target + (insn->address - in->pc), text + at, sizeof(text) - at);
 	insn->text = g_string_chunk_insert_const(n->strings, text);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "symbol/symbol.h"
 
+#include <inttypes.h>
 #include <errno.h>
 
 #include "base/error.h"
@@ -144,6 +145,18 @@ int symbols_find(struct symbols *s, int file, const char *name,
 		nr++;
 	}
 	return nr;
+}
+
+void symbols_target(struct symbols *s, int file, uint64_t address, char *buf, size_t size)
+{
+	struct place place;
+
+	if (!symbols_place(s, file, address, &place) || !place.symbol)
+		g_strlcpy(buf, "", size);
+	else if (address == place.start)
+		g_snprintf(buf, (gulong)size, " <%s>", place.symbol);
+	else
+		g_snprintf(buf, (gulong)size, " <%s+0x%" PRIx64 ">", place.symbol, address - place.start);
 }
 
 int symbols_probes(struct symbols *s, int file, const char *provider,

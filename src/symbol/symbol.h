@@ -43,6 +43,8 @@ struct place {
 
 /* Names `address` of `file`. Strings live as long as `s`; `inlined` until the next call. False: nothing known. */
 bool symbols_place(struct symbols *s, int file, uint64_t address, struct place *out);
+/* `address` as objdump names the target of a branch, " <f+0x10>"; empty where its function is unknown. */
+void symbols_target(struct symbols *s, int file, uint64_t address, char *buf, size_t size);
 
 /* How well a name that a person gives fits a symbol, ascending. */
 enum name_match {

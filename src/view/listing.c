@@ -8,7 +8,7 @@
 #include "isa/code.h"
 #include "symbol/symbol.h"
 
-enum { MOST_BYTES = 1 << 22, TEXT_BYTES = 256, MOST_SOURCE = 64 << 20 };
+enum { MOST_BYTES = 1 << 22, TEXT_BYTES = 512, MOST_SOURCE = 64 << 20 };
 
 struct source_file {
 	char *text;                    /* NULL: cannot be read; its line ends are NULs */
@@ -97,7 +97,9 @@ static void decode(struct listing *l, int file, uint64_t from, uint64_t to, cons
 		struct place place;
 		char text[TEXT_BYTES];
 
-		code_text(p->code, insn, text, sizeof text);
+		code_text(p->code, insn, text, sizeof text / 2);
+		if (code_insn(p->code, insn)->target)
+			symbols_target(p->symbols, file, code_insn(p->code, insn)->target, text + strlen(text), sizeof text / 2);
 		row.disassembly = g_string_chunk_insert(p->strings, text);
 		if (symbols_place(p->symbols, file, at, &place)) {
 			row.file = place.file;
