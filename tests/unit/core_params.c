@@ -87,7 +87,7 @@ static void assert_fails(const char *name, int code, const char *file, const cha
 
 static void shipped_cores_load(void **state)
 {
-	static const char *const expected[] = { "asplos06", "boom", "cascade-lake", "cortex-a72", "skylake-sp", NULL };
+	static const char *const expected[] = { "asplos06", "boom", "cascade-lake", "cortex-a72", "skylake-sp", "zen4", NULL };
 	char **names = core_desc_names();
 	struct core_desc d;
 
@@ -343,7 +343,7 @@ static void cores_that_are_not_there(void **state)
 	assert_fails("boomm", ENOENT, "boomm", "there is no core 'boomm'", "did you mean 'boom'?");
 	assert_int_equal(error_get()->status, EXIT_USAGE);
 	assert_fails("", ENOENT, "", "there is no core ''",
-		"the cores are: asplos06, boom, cascade-lake, cortex-a72, skylake-sp; a path needs a '/' or ends in '.core'");
+		"the cores are: asplos06, boom, cascade-lake, cortex-a72, skylake-sp, zen4; a path needs a '/' or ends in '.core'");
 	assert_fails("/nowhere/x.core", ENOENT, "/nowhere/x.core", "No such file or directory", "");
 	write_core("orphan", "[core]\ninherit = boon\n");
 	assert_fails("orphan", ENOENT, "orphan", "there is no core 'boon'", "did you mean 'boom'?");
