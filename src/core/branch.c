@@ -84,6 +84,11 @@ static int whole_sets(const struct core_desc *desc, const char *param, int32_t e
 	return error_set(EINVAL, desc->name, "%s: %d entries in %d ways are not a power of two of sets", param, entries, ways);
 }
 
+static enum history_kind history_kind(const struct core_desc *d)
+{
+	return strcmp(d->history, "taken-path") ? HISTORY_DIRECTIONS : HISTORY_TAKEN_PATH;
+}
+
 static int check(const struct core_desc *d)
 {
 	int ret = power_of_two(d, "branch.base_entries", d->branch_base_entries);
@@ -99,6 +104,9 @@ static int check(const struct core_desc *d)
 	if (!ret && !parts_are_powers_of_two(d->branch_indirect_entries, d->branch_indirect_tables))
 		ret = error_set(EINVAL, d->name, "branch.indirect_entries: %d entries in %d tables are not a power of two each",
 			d->branch_indirect_entries, d->branch_indirect_tables);
+	if (!ret && (unsigned)d->branch_indirect_history > history_longest(history_kind(d)))
+		ret = error_set(EINVAL, d->name, "branch.indirect_history: %d is more than branch.history = %s can hold, %u",
+			d->branch_indirect_history, d->history, history_longest(history_kind(d)));
 	return ret;
 }
 
@@ -107,6 +115,7 @@ static int direction_init(struct branch_unit *b, const struct core_desc *d)
 	uint32_t entries = (uint32_t)d->branch_base_entries;
 	unsigned shift = (unsigned)d->branch_hysteresis_shift;
 
+	b->shape.kind = history_kind(d);
 	b->has_corrector = d->branch_corrector;
 	corrector_init(&b->corrector);
 	if (!strcmp(d->predictor, "gshare")) {
@@ -240,19 +249,27 @@ static void predict(const struct branch_unit *b, struct branch_state *s, const s
 static void advance(const struct branch_unit *b, struct branch_state *s, const struct insn *in, bool taken, uint64_t target)
 {
 	uint64_t pc = in->pc >> b->pc_shift;
+	bool path = b->shape.kind == HISTORY_TAKEN_PATH;
 
+	if (path && taken)
+		history_push_taken(&s->history, &b->shape, in->pc + in->length - 1, target);
 	switch ((enum branch_kind)in->branch) {
 	case BRANCH_CONDITIONAL:
-		history_push(&s->history, &b->shape, taken);
+		if (path)
+			s->history.recent = s->history.recent << 1 | taken;
+		else
+			history_push(&s->history, &b->shape, taken);
 		if (b->has_corrector)
 			corrector_push(&s->corrector, pc, in->target <= in->pc, taken);
 		break;
 	case BRANCH_INDIRECT_CALL:
 		ras_push(ras_of(s), b->ras_entries, &s->ras_top, in->pc + in->length);
-		history_push_target(&s->history, &b->shape, target);
+		if (!path)
+			history_push_target(&s->history, &b->shape, target);
 		break;
 	case BRANCH_INDIRECT:
-		history_push_target(&s->history, &b->shape, target);
+		if (!path)
+			history_push_target(&s->history, &b->shape, target);
 		break;
 	case BRANCH_CALL:
 		ras_push(ras_of(s), b->ras_entries, &s->ras_top, in->pc + in->length);

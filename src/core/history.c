@@ -7,7 +7,9 @@ unsigned history_add_length(struct history_shape *s, unsigned length)
 	unsigned path = length < HISTORY_PATH ? length : HISTORY_PATH;
 	unsigned kept = length < HISTORY_WINDOW ? length : HISTORY_FOLD;
 
-	assert(length && length <= HISTORY_LONGEST && s->nr < HISTORY_FOLDS);
+	assert(length && length <= history_longest(s->kind) && s->nr < HISTORY_FOLDS);
+	if (s->kind == HISTORY_TAKEN_PATH && s->words < (HISTORY_STEP * length + 63) / 64)
+		s->words = (HISTORY_STEP * length + 63) / 64;
 	s->length[s->nr] = (uint16_t)length;
 	s->out[s->nr] = length < HISTORY_WINDOW ? 0 : 1u << length % HISTORY_FOLD;
 	s->mask[s->nr] = (1u << kept) - 1;

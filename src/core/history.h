@@ -1,8 +1,8 @@
 /*
- * The speculative histories that predictors index their tables with: directions and targets of branches as
- * bits, the same folded to a word for each length that a table uses, and the path.
+ * The speculative histories that predictors index their tables with, of either kind:
  *
- * A conditional branch adds its direction, an indirect jump or call HISTORY_TARGET bits of its target; others
+ * 1. Directions and targets of branches as bits, the same folded to a word for each length that a table uses, and
+ * the path. A conditional branch adds its direction, an indirect jump or call HISTORY_TARGET bits of its target; others
  * add nothing, since they follow from these. Every branch shifts a bit of its address into the path.
  *
  * One fold serves a table for index and tags alike: it is HISTORY_FOLD bits wide, which is prime, so that few
@@ -11,6 +11,11 @@
  *
  * A bit leaves a fold when it is as old as the fold's length. The bits that leave next are laid out ahead, in
  * a window a fold, so that a push is the same few vector instructions for all of them.
+ *
+ * 2. The path alone: a register of HISTORY_STEP bits for each of the last taken branches, of any kind, into which
+ * the addresses of a taken branch and its target are XORed, as on the Skylake family. Branches not taken leave no
+ * trace. Nothing is kept folded: few tables use it, and of those a prediction folds what it needs.
+ * Ref: Yavarzadeh et al.: Half&Half, IEEE S&P 2023 (the register, what enters it, the tables' lengths).
  */
 #ifndef CYCLEWISE_CORE_HISTORY_H
 #define CYCLEWISE_CORE_HISTORY_H
@@ -26,10 +31,16 @@ enum {
 	HISTORY_FOLD = 31,             /* bits of a fold */
 	HISTORY_PATH = 16,             /* bits of the path */
 	HISTORY_TARGET = 4,            /* bits that an indirect target adds */
+	HISTORY_STEP = 2,              /* bits that a taken branch moves the register of the path by */
+	HISTORY_REGISTER = 512,        /* bits of it, at most */
 };
 
-/* Which lengths are folded. Unused ones have length 0. */
+enum history_kind { HISTORY_DIRECTIONS, HISTORY_TAKEN_PATH };
+
+/* Which lengths are used: bits of directions, or taken branches. Unused ones have length 0. */
 struct history_shape {
+	enum history_kind kind;
+	unsigned words;                /* of the register that the longest length needs */
 	uint32_t out[HISTORY_FOLDS];   /* the bit of the fold that a bit which leaves is in; 0 where the mask drops it */
 	uint32_t mask[HISTORY_FOLDS];  /* of the fold's bits: below the length where that is less than a window */
 	uint32_t path[HISTORY_FOLDS];  /* of the path's bits for this length */
@@ -38,6 +49,7 @@ struct history_shape {
 };
 
 struct history {
+	uint64_t taken[HISTORY_REGISTER / 64]; /* the register of the path; the youngest taken branch is lowest */
 	uint32_t fold[HISTORY_FOLDS];  /* bit n: parity of the history bits of age n, n + 31, n + 62, ... below length */
 	uint32_t window[HISTORY_FOLDS];/* bit n: leaves with the n-th push from now */
 	uint64_t bits[HISTORY_BITS / 64]; /* a ring: the n-th bit pushed is bit n % 64 of word n / 64 % words */
@@ -46,7 +58,13 @@ struct history {
 	uint32_t path;
 };
 
-/* Adds a length from 1 to HISTORY_LONGEST, at most HISTORY_FOLDS of them; returns the number of its fold. */
+/* The longest length of a kind. */
+static inline unsigned history_longest(enum history_kind kind)
+{
+	return kind == HISTORY_DIRECTIONS ? HISTORY_LONGEST : HISTORY_REGISTER / HISTORY_STEP;
+}
+
+/* Adds a length from 1 to the longest, at most HISTORY_FOLDS of them; returns the number of its fold. */
 unsigned history_add_length(struct history_shape *s, unsigned length);
 /* Lays out the bits that the next HISTORY_WINDOW pushes take out of the folds. */
 void history_fill_windows(struct history *h, const struct history_shape *s);
@@ -87,9 +105,40 @@ static inline void history_push_target(struct history *h, const struct history_s
 		history_push(h, s, (unsigned)(hash >> i & 1));
 }
 
+/* A taken branch whose last byte is at `last` enters the register of the path. */
+static inline void history_push_taken(struct history *h, const struct history_shape *s, uint64_t last, uint64_t target)
+{
+	uint64_t carry = (last >> 3 & 3) | (last >> 7 & 3) << 2 | (last >> 11 & 3) << 4 | (last >> 5 & 3) << 6 |
+		(last >> 9 & 3) << 8 | (last >> 13 & 63) << 10;
+
+	carry ^= target & 63;
+	for (unsigned i = 0; i < s->words; i++) {
+		uint64_t w = h->taken[i];
+
+		h->taken[i] = w << HISTORY_STEP ^ carry;
+		carry = w >> (64 - HISTORY_STEP);
+	}
+}
+
+/* The youngest `length` taken branches as a word. */
+static inline uint64_t history_fold_taken(const struct history *h, unsigned length)
+{
+	unsigned bits = HISTORY_STEP * length, i = 0;
+	uint64_t fold = 0;
+
+	for (; bits > 64; bits -= 64) /* a turn by a prime number of bits each: periods of loops do not cancel */
+		fold = (fold << 23 | fold >> 41) ^ h->taken[i++];
+	return (fold << 23 | fold >> 41) ^ (h->taken[i] & ~UINT64_C(0) >> (64 - bits));
+}
+
 /* Index and tag for the table of fold `i`: bits 32 to 63 are well mixed. */
 static inline uint64_t history_hash(const struct history *h, const struct history_shape *s, unsigned i, uint64_t pc)
 {
+	if (s->kind == HISTORY_TAKEN_PATH) {
+		uint64_t key = history_fold_taken(h, s->length[i]) * 0x9e3779b97f4a7c15u;
+
+		return (key ^ key >> 32 ^ pc) * 0x9e3779b97f4a7c15u;
+	}
 	uint32_t key = h->fold[i] ^ (h->path & s->path[i]) << (HISTORY_FOLD - HISTORY_PATH);
 
 	return ((uint32_t)(pc ^ pc >> 32) + ((uint64_t)key << 32)) * 0x9e3779b97f4a7c15u;

@@ -55,7 +55,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, corrector, 0, 0, 1, "0/1", "statistical corrector") \
 	X(branch, indirect_entries, 512, 0, 65536, "entries", "indirect target predictor, a tagged table; 0: BTB only") \
 	X(branch, indirect_tables, 4, 1, 8, "tables", "tables of the indirect predictor, geometric histories") \
-	X(branch, indirect_history, 64, 2, 1000, "bits", "longest history of the indirect predictor: 4 bits a target, 1 a direction")
+	X(branch, indirect_history, 64, 2, 1000, "", "longest history of the indirect predictor: 4 bits a target, 1 a direction; or taken branches")
 
 #define BACKEND_PARAMS(X) \
 	X(rename, width, 4, 1, 16, "slots/cycle", "fused-domain uops renamed and dispatched a cycle; the issue slots T") \
@@ -168,7 +168,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(ports, "core.ports", "", "port names, in the order of the bits") \
 	X(units, "core.units", "", "unpipelined units") \
 	X(predictor, "branch.predictor", "tage", "tage, gshare (hybrid bimodal/gshare) or bimodal") \
-	X(tage, "branch.tage", "", "tagged tables of TAGE: entries/history/tag bits each, shortest history first") \
+	X(tage, "branch.tage", "", "tagged tables of TAGE: entries/history/tag bits[/ways] each, shortest history first") \
+	X(history, "branch.history", "directions", "what TAGE's histories hold: directions, or taken-path, a register of taken branches") \
 	X(l1i_replacement, "l1i.replacement", "plru", "lru, plru, qlru, random") \
 	X(l1d_replacement, "l1d.replacement", "plru", "lru, plru, qlru, random") \
 	X(l2_replacement, "l2.replacement", "qlru", "lru, plru, qlru, random") \

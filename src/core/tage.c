@@ -13,17 +13,25 @@ static bool power_of_two(uint64_t n)
 	return n && !(n & (n - 1));
 }
 
-/* "entries/history/tag bits" */
-static int parse_table(const char *what, const char *text, uint64_t *entries, uint64_t *history, uint64_t *tag)
+struct table {
+	uint64_t entries, history, tag, ways;
+};
+
+/* "entries/history/tag bits[/ways]" */
+static int parse_table(const char *what, const char *text, unsigned longest, struct table *t)
 {
 	char **part = g_strsplit(text, "/", -1);
+	guint parts = g_strv_length(part);
 	int ret = 0;
 
-	if (g_strv_length(part) != 3 || !g_ascii_string_to_unsigned(part[0], 10, 16, 65536, entries, NULL) ||
-	    !power_of_two(*entries) || !g_ascii_string_to_unsigned(part[1], 10, 1, HISTORY_LONGEST, history, NULL) ||
-	    !g_ascii_string_to_unsigned(part[2], 10, 4, 16, tag, NULL)) {
+	t->ways = 1;
+	if (parts < 3 || parts > 4 || !g_ascii_string_to_unsigned(part[0], 10, 16, 65536, &t->entries, NULL) ||
+	    !power_of_two(t->entries) || !g_ascii_string_to_unsigned(part[1], 10, 1, longest, &t->history, NULL) ||
+	    !g_ascii_string_to_unsigned(part[2], 10, 4, 16, &t->tag, NULL) ||
+	    (parts == 4 && !g_ascii_string_to_unsigned(part[3], 10, 1, TAGE_WAYS, &t->ways, NULL)) || !power_of_two(t->ways)) {
 		ret = error_set(EINVAL, what, "branch.tage: '%s' is not a table", text);
-		error_remedy("a table is ENTRIES/HISTORY/TAGBITS: a power of two from 16 to 65536, 1 to %d, 4 to 16", HISTORY_LONGEST);
+		error_remedy("a table is ENTRIES/HISTORY/TAGBITS or ENTRIES/HISTORY/TAGBITS/WAYS: a power of two from 16 to 65536, "
+			"1 to %u, 4 to 16, 1, 2, 4 or 8", longest);
 	}
 	g_strfreev(part);
 	return ret;
@@ -32,11 +40,13 @@ static int parse_table(const char *what, const char *text, uint64_t *entries, ui
 static int parse_tables(struct tage *t, const char *what, const char *tables, struct history_shape *shape)
 {
 	char **table = g_strsplit_set(tables, " ,\t", -1);
-	uint64_t entries, history, tag, longest = 0;
+	uint64_t longest = 0;
 	int ret = 0;
 
+	t->direct = true;
 	for (char **at = table; *at && !ret; at++) {
 		unsigned i = t->nr_tables;
+		struct table is;
 
 		if (!**at)
 			continue;
@@ -44,17 +54,19 @@ static int parse_tables(struct tage *t, const char *what, const char *tables, st
 			ret = error_set(EINVAL, what, "branch.tage: over %d tables", TAGE_TABLES);
 			break;
 		}
-		ret = parse_table(what, *at, &entries, &history, &tag);
-		if (!ret && history <= longest)
+		ret = parse_table(what, *at, history_longest(shape->kind), &is);
+		if (!ret && is.history <= longest)
 			ret = error_set(EINVAL, what, "branch.tage: the histories do not grow at '%s'", *at);
 		if (ret)
 			break;
-		longest = history;
+		longest = is.history;
 		t->first[i] = t->nr_entries;
-		t->mask[i] = (uint32_t)entries - 1;
-		t->tag_mask[i] = (1u << tag) - 1;
-		history_add_length(shape, (unsigned)history);
-		t->nr_entries += (uint32_t)entries;
+		t->mask[i] = (uint32_t)(is.entries - is.ways);
+		t->ways[i] = (uint8_t)is.ways;
+		t->direct &= is.ways == 1;
+		t->tag_mask[i] = (1u << is.tag) - 1;
+		history_add_length(shape, (unsigned)is.history);
+		t->nr_entries += (uint32_t)is.entries;
 		t->nr_tables++;
 	}
 	if (!ret && !t->nr_tables) {
@@ -109,15 +121,50 @@ static void hash(const struct tage *restrict t, const struct history *restrict h
 	}
 }
 
-bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
+/* The same for the register of the path, which few tables use. */
+static void hash_taken(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
 	struct tage_lookup *l)
+{
+	for (unsigned i = 0; i < t->nr_tables; i++) {
+		uint64_t key = history_hash(h, s, i, pc);
+
+		l->index[i] = t->first[i] + ((uint32_t)(key >> 48) & t->mask[i]);
+		l->tag[i] = (uint32_t)(key >> 32) & t->tag_mask[i];
+	}
+}
+
+/* Which tables match, as a bit set. A tag of 0 matches entries never written, too: they predict as one just allocated. */
+static uint32_t match(const struct tage *t, struct tage_lookup *l)
 {
 	uint32_t matches = 0;
 
-	hash(t, h, s, pc, l);
-	/* A tag of 0 matches entries never written, too: they predict as one just allocated. */
-	for (unsigned i = 0; i < t->nr_tables; i++)
-		matches |= (uint32_t)(t->entry[l->index[i]].tag == l->tag[i]) << i;
+	if (t->direct) {
+		for (unsigned i = 0; i < t->nr_tables; i++)
+			matches |= (uint32_t)(t->entry[l->index[i]].tag == l->tag[i]) << i;
+		return matches;
+	}
+	for (unsigned i = 0; i < t->nr_tables; i++) {
+		const struct tage_entry *set = &t->entry[l->index[i]];
+		uint32_t which = 0;
+
+		for (unsigned w = 0; w < t->ways[i]; w++)
+			which |= (uint32_t)(set[w].tag == l->tag[i]) << w;
+		if (which) {
+			l->index[i] += (uint32_t)__builtin_ctz(which);
+			matches |= 1u << i;
+		}
+	}
+	return matches;
+}
+
+bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
+	struct tage_lookup *l)
+{
+	if (s->kind == HISTORY_TAKEN_PATH)
+		hash_taken(t, h, s, pc, l);
+	else
+		hash(t, h, s, pc, l);
+	uint32_t matches = match(t, l);
 
 	l->provider = l->alternate = -1;
 	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);
@@ -165,9 +212,11 @@ static void allocate(struct tage *t, const struct tage_lookup *l, bool taken)
 
 	i += i + 1 < t->nr_tables && !(next_random(t) & 3);
 	for (; i < t->nr_tables && left; i++) {
-		struct tage_entry *e = &t->entry[l->index[i]];
+		struct tage_entry *e = &t->entry[l->index[i]], *end = e + t->ways[i];
 
-		if (e->useful) {
+		while (e < end && e->useful)
+			e++;
+		if (e == end) {
 			refused++;
 			continue;
 		}

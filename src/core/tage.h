@@ -6,6 +6,9 @@
  * can be had, a tick counts, and all useful counts are halved whenever it runs over. Where the provider's counter is
  * weak, a counter by address (use_alternate) says whether the next longest match is the better guess.
  *
+ * A table may have ways, as the Skylake family's have: then an index names a set of them, and an allocation takes
+ * a way of the set that is not useful.
+ *
  * Not modelled: banks shared by tables (each table has its entries for itself), the delay between prediction
  * and training.
  * Ref: Seznec, Michaud: A case for (partially) TAgged GEometric history length branch prediction, JILP 2006;
@@ -22,6 +25,7 @@
 
 enum {
 	TAGE_TABLES = 16,
+	TAGE_WAYS = 8,
 	TAGE_COUNTER_MAX = 3,          /* counters: -4 to 3, negative: not taken */
 	TAGE_USEFUL_MAX = 3,
 	TAGE_ALTERNATES = 16,          /* use_alternate counters, by address */
@@ -41,7 +45,9 @@ struct tage {
 	uint32_t nr_entries;
 	unsigned nr_tables;
 	uint32_t first[TAGE_TABLES];   /* of its entries */
-	uint32_t mask[TAGE_TABLES];    /* its entries - 1 */
+	uint32_t mask[TAGE_TABLES];    /* its entries - 1; with the ways of a set apart, those of its first */
+	uint8_t ways[TAGE_TABLES];
+	bool direct;                   /* no table has more than one way */
 	uint32_t tag_mask[TAGE_TABLES];
 	int8_t use_alternate[TAGE_ALTERNATES];
 	uint32_t tick;
@@ -51,7 +57,7 @@ struct tage {
 
 /* One prediction, kept until it is trained. */
 struct tage_lookup {
-	uint32_t index[TAGE_TABLES];   /* into tage->entry */
+	uint32_t index[TAGE_TABLES];   /* into tage->entry: the one that matches, else the first of its set */
 	uint32_t tag[TAGE_TABLES];
 	int8_t provider, alternate;    /* tables; -1: the base predictor */
 	bool provider_taken, alternate_taken;
@@ -61,8 +67,8 @@ struct tage_lookup {
 };
 
 /*
- * `tables` is "entries/history/tag bits ..." with growing histories, which become the first lengths of `shape`: it
- * must be empty. 0, -ENOMEM, or -EINVAL with the error set about `what`.
+ * `tables` is "entries/history/tag bits[/ways] ..." with growing histories, which become the first lengths of `shape`:
+ * it must be empty but for its kind. 0, -ENOMEM, or -EINVAL with the error set about `what`.
  */
 int  tage_init(struct tage *t, const char *what, const char *tables, uint32_t base_entries, unsigned hysteresis_shift,
 	unsigned allocate, struct history_shape *shape);

@@ -17,7 +17,15 @@
 #include "core/branch.h"
 #include "core/params.h"
 
-/* A unit of skylake-sp with `settings` ("a.b=c;a.c=d") applied. */
+/* A TAGE-SC-L of 8 KB over directions. */
+static const char *const base[] = {
+	"branch.history=directions",
+	"branch.tage=256/4/8 256/7/8 256/12/8 256/21/8 512/36/12 512/63/12 512/110/12 512/192/12 128/335/12 128/640/12",
+	"branch.base_entries=4096", "branch.hysteresis_shift=2", "branch.loop_entries=8", "branch.corrector=1",
+	"branch.indirect_history=64",
+};
+
+/* A unit of skylake-sp with that and `settings` ("a.b=c;a.c=d") applied. */
 static struct branch_unit *unit(const char *settings)
 {
 	struct branch_unit *b = NULL;
@@ -25,6 +33,8 @@ static struct branch_unit *unit(const char *settings)
 	char **set = g_strsplit(settings, ";", -1);
 
 	assert_int_equal(core_desc_load(&d, "skylake-sp"), 0);
+	for (unsigned i = 0; i < G_N_ELEMENTS(base); i++)
+		assert_int_equal(core_desc_set(&d, base[i]), 0);
 	for (char **s = set; *s; s++)
 		assert_int_equal(core_desc_set(&d, *s), 0);
 	assert_int_equal(branch_new(&b, &d), 0);

@@ -135,7 +135,7 @@ static void tables_are_checked(void **state)
 	assert_no_tage("", "branch.tage names no tables");
 	assert_no_tage("  ", "branch.tage names no tables");
 	assert_no_tage("64/4", "branch.tage: '64/4' is not a table");
-	assert_no_tage("64/4/8/2", "branch.tage: '64/4/8/2' is not a table");
+	assert_no_tage("64/4/8/2/1", "branch.tage: '64/4/8/2/1' is not a table");
 	assert_no_tage("60/4/8", "branch.tage: '60/4/8' is not a table");
 	assert_no_tage("131072/4/8", "branch.tage: '131072/4/8' is not a table");
 	assert_no_tage("64/0/8", "branch.tage: '64/0/8' is not a table");
