@@ -33,6 +33,12 @@ bench:
 	$(MAKE) all
 	tests/bench.py $(BUILD)
 
+# The model against the processor this runs on; some 20 minutes. ACCURACY='--core zen4 --only gemm': options of it.
+accuracy:
+	scripts/setup build run test bench
+	$(MAKE) all
+	accuracy/accuracy.py $(ACCURACY) $(BUILD)
+
 install: all
 	meson configure --prefix=$(abspath $(PREFIX)) $(BUILD)
 	DESTDIR=$(DESTDIR) $(NINJA) install
@@ -40,4 +46,4 @@ install: all
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all setup demo test golden bench install clean
+.PHONY: all setup demo test golden bench accuracy install clean

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Holds the model against the processor it runs on: kernels, basic blocks, whole programs.
+
+usage: accuracy/accuracy.py [options] [BUILD]
+
+  --core NAME|FILE   the core to compare with; without it skylake-sp on that processor, elsewhere what `cyclewise calibrate` writes
+  --group GROUP      kernels, blocks or programs alone (may be repeated); the other groups' lines stay as they are
+  --only TEXT        cases with TEXT in their name alone: prints them, writes nothing
+  --held-out         prints the half that nothing may be tuned on; without it the other half, and the figures of both
+  --rounds N         native rounds (default 3)
+  --jobs N           models at a time (default: all processors; timing is always alone)
+  --model-only       keeps the native cycles of results.csv: a new model, the same measurement
+  --document         writes docs/accuracy.md from results.csv, and nothing else
+
+Results go to accuracy/results.csv and docs/accuracy.md; what differs from the results there before is printed.
+"""
+import argparse
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import document
+import kernels
+import programs
+import results
+from measure import Failed, Measure
+from score import score, sets
+from state import state
+
+TOP = Path(__file__).resolve().parent.parent
+RESULTS = TOP / "accuracy/results.csv"
+DOCUMENT = TOP / "docs/accuracy.md"
+GROUPS = {"kernels": kernels, "programs": programs}
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def cpuinfo(key):
+    found = re.search(rf"^{key}\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found.group(1) if found else "?"
+
+
+def host():
+    return (f"{cpuinfo('vendor_id')} family {cpuinfo('cpu family')} model {cpuinfo('model')} stepping {cpuinfo('stepping')} "
+            f"({cpuinfo('model name')}), Linux {platform.release()}")
+
+
+def is_skylake_sp():
+    return (cpuinfo("vendor_id"), cpuinfo("cpu family"), cpuinfo("model")) == ("GenuineIntel", "6", "85")
+
+
+def core_of_host(build, folder):
+    """skylake-sp on such a host; elsewhere a description measured here and now."""
+    if is_skylake_sp():
+        return "skylake-sp"
+    out = folder / "host.core"
+    say("accuracy: this is no Skylake-SP: calibrating (or choose with --core)")
+    if subprocess.run([str(build / "cyclewise"), "calibrate", "-o", str(out)]).returncode:
+        sys.exit("accuracy: no description of this host: give one with --core NAME|FILE")
+    return str(out)
+
+
+def build_programs(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    here = TOP / "accuracy"
+    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-o", str(folder / "clock"), str(here / "clock_main.c"), str(here / "clock.c")],
+                   check=True)
+    kernels.build(folder)
+
+
+def attempt(case, function, *args):
+    """Runs one step of a case; why it failed stays with it."""
+    if case.failed:
+        return None
+    try:
+        return function(case, *args)
+    except (Failed, subprocess.SubprocessError, OSError, ValueError) as error:
+        case.failed = re.sub(r"\s+", " ", str(error))[:120]
+        return None
+
+
+def measure_native(cases, measure, rounds):
+    """Rounds over all cases, one case at a time: what disturbs a case in one round has passed in the next."""
+    for number in range(rounds):
+        for done, case in enumerate(cases):
+            if done % 50 == 0:
+                say(f"accuracy: native, round {number + 1} of {rounds}: {done} of {len(cases)} cases")
+            cycles = attempt(case, GROUPS[case.group].native, measure)
+            if cycles:
+                case.rounds.append(cycles)
+
+
+def measure_model(cases, measure, jobs):
+    started, done = time.monotonic(), 0
+
+    def one(case):
+        nonlocal done
+        attempt(case, GROUPS[case.group].model, measure)
+        done += 1
+        if done % 50 == 0:
+            say(f"accuracy: modelled {done} of {len(cases)} cases, {time.monotonic() - started:.0f} s")
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(one, cases))
+
+
+def print_figures(cases, held_out):
+    print(f"{'':32}{'cases':>6}{'error':>9}{'held out':>10}{'bias':>9}{'tau':>8}{'noisy':>7}{'failed':>8}")
+    for title, chosen in sets(cases):
+        s, held = score(chosen), score([c for c in chosen if c.held_out])
+        print(f"{title:32}{s.cases:6}{document.number(s.error, '.1%'):>9}{document.number(held.error, '.1%'):>10}"
+              f"{document.number(s.bias, '+.1%'):>9}{document.number(s.tau, '.3f'):>8}{s.noisy:7}{s.failed:8}")
+    half = [c for c in cases if c.held_out == held_out]
+    worst = sorted((c for c in half if c.counts), key=lambda c: -abs(c.error))[:20]
+    print(f"\nLargest errors of the {'held-out' if held_out else 'tuning'} half:")
+    for c in worst:
+        print(f"  {c.error:+8.1%}  {c.name:40} native {c.native:14,.0f}  model {c.cycles:14,.0f}")
+    for c in cases:
+        if not c.counts:
+            print(f"  {results.verdict(c)}: {c.name}" + (f" ({c.spread:.1%})" if not c.failed else ""))
+
+
+def write_document():
+    about, cases = results.read(RESULTS)
+    leaves_out = [item for item in about.get("leaves out", "").split("; ") if item]
+    DOCUMENT.write_text(document.document(about, cases, leaves_out))
+
+
+def options():
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
+    parser.add_argument("build", nargs="?", default="build")
+    parser.add_argument("--core")
+    parser.add_argument("--group", action="append", choices=list(GROUPS))
+    parser.add_argument("--only")
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--model-only", action="store_true")
+    parser.add_argument("--document", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    o = options()
+    if o.document:
+        write_document()
+        return
+    build = Path(o.build).resolve()
+    folder = build / "accuracy"
+    build_programs(folder)
+    core = o.core or core_of_host(build, folder)
+    measure = Measure(build / "cyclewise", core, folder)
+    parameters = measure.parameters()
+    cases = []
+    for group, module in GROUPS.items():
+        if not o.group or group in o.group:
+            cases += module.cases(folder, parameters)
+    cases = [c for c in cases if not o.only or o.only in c.name]
+    if not cases:
+        sys.exit(f"accuracy: no case has '{o.only}' in its name")
+    old_about, old = results.read(RESULTS) if RESULTS.exists() else ({}, [])
+    if o.model_only:
+        before = {(c.group, c.name): c for c in old}
+        for c in cases:
+            c.rounds = before[c.group, c.name].rounds if (c.group, c.name) in before else []
+    else:
+        measure_native(cases, measure, o.rounds)
+    measure_model(cases, measure, o.jobs)
+    if not o.only:
+        chosen = {c.group for c in cases}
+        cases += [c for c in old if c.group not in chosen]
+        cases.sort(key=lambda c: list(GROUPS).index(c.group))
+        about = {"host": old_about["host"] if o.model_only else host(), "core": core if "/" not in core else Path(core).name, "rounds": o.rounds,
+                 **{f"hash of {part}": value for part, value in state(core).items()}, "leaves out": "; ".join(measure.leaves_out())}
+        results.write(RESULTS, about, cases)
+        write_document()
+    print_figures(cases, o.held_out)
+    for line in results.differences(old, cases) if old and not o.only else []:
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

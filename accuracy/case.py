@@ -1,0 +1,49 @@
+"""What a case of the suite is, and what is known of it once it has run.
+
+A case knows how to be timed natively and how to be modelled. Its name is unique and never changes: a hash of the part that
+names the computation decides whether it is held out, so that all variants and sizes of a kernel are in the same half.
+"""
+import hashlib
+from dataclasses import dataclass, field
+
+NOISY = 0.03  # natively, the least cycles of two of the rounds differ by more
+
+
+@dataclass
+class Case:
+    group: str                     # kernels, blocks, programs
+    name: str                      # gemm/scalar/L1
+    level: str = ""                # kernels: where the data lives on the modelled core; else ""
+    what: list = field(default_factory=list)  # how to run it: the group's own business
+    rounds: list = field(default_factory=list)  # native: least cycles of each round
+    instructions: int = 0
+    cycles: float = 0              # modelled
+    failed: str = ""               # why it could not be run or modelled
+
+    @property
+    def held_out(self):
+        return hashlib.sha256(self.name.split("/")[0].encode()).digest()[0] % 2 == 1
+
+    @property
+    def native(self):
+        return min(self.rounds, default=0)
+
+    @property
+    def spread(self):
+        """By how much the second-fastest round exceeds the fastest: whether the least would be found again."""
+        if len(self.rounds) < 2:
+            return 0 if self.rounds else 1
+        least, second = sorted(self.rounds)[:2]
+        return second / least - 1
+
+    @property
+    def noisy(self):
+        return self.spread > NOISY
+
+    @property
+    def counts(self):
+        return not self.failed and not self.noisy
+
+    @property
+    def error(self):
+        return self.cycles / self.native - 1 if self.native else 0

@@ -1,0 +1,67 @@
+"""docs/accuracy.md: what results.csv says, in words and tables; and what the model is known to leave out."""
+import results
+from score import score, sets
+
+TOP_ERRORS = 12
+
+HEAD = """# How true the model is
+
+Generated from `accuracy/results.csv` by `make accuracy`; do not edit.
+
+{origin}
+
+Each case is run natively and under the model, and compared in cycles:
+
+- **Kernels**: the thirty computations that PolyBench names, written anew from their mathematics (`accuracy/kernels`); scalar and
+  vectorised in L1, L2, L3 and memory, unrolled in L1, tiled in L2 and L3 where there are loops to tile. Only the kernel counts.
+- **Basic blocks**: straight-line code of Debian's binaries, the hottest by cyclewise's own profiles (`accuracy/blocks`), each run
+  as a loop with registers and memory set up so that every access is valid.
+- **Whole programs**: Debian's binaries, their user time at the measured clock against all modelled cycles.
+
+Natively, a chain of dependent additions before and after each sample gives the clock against the time-stamp counter; a sample
+where the two differ is dropped. The least of many samples counts, in each of {rounds} rounds that are minutes apart. Where the two
+fastest rounds differ by more than {noisy:.0%}, the case is **noisy**: listed, and left out of the means. The C library is kept from
+its AVX-512 variants, which the emulator does not have.
+
+Errors are of cycles: (model - native) / native. *Error* is the mean of their absolute values, *bias* that of the errors themselves,
+*within 10%* the share of the cases whose error is at most that, *tau* Kendall's, of the order of the cases by cycles.
+Half of the cases are held out: nothing in the model may be chosen by looking at them. A hash of the kernel's, block's or program's name
+decides.
+"""
+
+
+def number(value, form):
+    return "-" if value is None else format(value, form)
+
+
+def table(cases):
+    lines = ["| | cases | error | held out | bias | within 10% | tau | tau, held out | noisy | failed |",
+             "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    for title, chosen in sets(cases):
+        s, held = score(chosen), score([c for c in chosen if c.held_out])
+        lines.append(f"| {title} | {s.cases} | {number(s.error, '.1%')} | {number(held.error, '.1%')} | {number(s.bias, '+.1%')} | "
+                     f"{number(s.within, '.0%')} | {number(s.tau, '.3f')} | {number(held.tau, '.3f')} | {s.noisy} | {s.failed} |")
+    return lines
+
+
+def listing(cases):
+    lines = ["| case | instructions | native | model | error |", "|---|--:|--:|--:|--:|"]
+    return lines + [f"| {c.name} | {c.instructions:,} | {c.native:,.0f} | {c.cycles:,.0f} | {c.error:+.1%} |" for c in cases]
+
+
+def document(about, cases, leaves_out):
+    origin = (f"Measured on {about['host']}, compared with the core `{about['core']}`. {about['note']}" if about.get("note")
+              else f"Measured on {about['host']}, compared with the core `{about['core']}`.")
+    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=0.03), "## Results", "", *table(cases), "", "## Largest errors", ""]
+    for group, title in (("kernels", "Kernels"), ("blocks", "Basic blocks"), ("programs", "Whole programs")):
+        good = sorted((c for c in cases if c.group == group and c.counts), key=lambda c: -abs(c.error))[:TOP_ERRORS]
+        if good:
+            out += [f"### {title}", "", *listing(good), ""]
+    apart = [c for c in cases if not c.counts]
+    out += ["## Left out of the means", ""]
+    out += [f"- {c.name}: {results.verdict(c)}" + (f", {c.spread:.1%} between rounds" if c.noisy and not c.failed else "") for c in apart] or ["Nothing."]
+    out += ["", "## What the model leaves out", "", "Of this core, by its description:", ""]
+    out += [f"- {item}" for item in leaves_out]
+    out += ["", "And always: the kernel (a system call is a fixed cost; page faults, timer interrupts and the hypervisor are in native time), "
+                "pages larger than 4 KiB, other programs in the shared caches.", ""]
+    return "\n".join(out)

@@ -1,0 +1,61 @@
+"""The group of kernels: which variants and sizes, how they are compiled, timed and modelled.
+
+Every kernel is run scalar and vectorised in each of four places: L1, L2, L3 and memory, as the modelled core has them; unrolled
+in L1, where the front end and the ports decide; tiled in L2 and L3, where it has loops to tile. Each does about the same
+number of innermost iterations, so that no case is long: the sizes of kernel.h's shapes see to it.
+"""
+import subprocess
+from pathlib import Path
+
+from case import Case
+
+HERE = Path(__file__).resolve().parent
+ITERATIONS = 700_000
+SAMPLES = 12  # a round
+COMMON = ["-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-static", "-g1"]
+FAST = ["-O3", "-march=x86-64-v3", "-ffast-math"]
+VARIANTS = {  # flags, levels
+    "scalar": (["-O2", "-fno-tree-vectorize"], ("L1", "L2", "L3", "memory")),
+    "vector": (FAST, ("L1", "L2", "L3", "memory")),
+    "unrolled": (["-O2", "-fno-tree-vectorize", "-funroll-loops"], ("L1",)),
+    "tiled": ([*FAST, "-DTILED"], ("L2", "L3")),
+}
+
+
+def footprints(parameters):
+    """Bytes for each level: well inside it, and well outside the level below."""
+    l1, l2, llc = (parameters[f"{level}.size"] for level in ("l1d", "l2", "llc"))
+    beyond = l2 + llc
+    sizes = {"L1": l1 // 2, "L2": l2 * 2 // 5, "L3": min(l2 + llc * 2 // 5, 2 * l2), "memory": beyond * (4 if beyond < 6 << 20 else 3 / 2)}
+    return {level: int(size) // 64 * 64 for level, size in sizes.items()}
+
+
+def build(folder, compiler="gcc"):
+    """A program for each variant."""
+    sources = [str(p) for p in sorted((HERE / "kernels").glob("*.c"))] + [str(HERE / "clock.c")]
+    for variant, (flags, _) in VARIANTS.items():
+        subprocess.run([compiler, *COMMON, *flags, "-o", str(folder / f"kernels-{variant}"), *sources, "-lm"], check=True)
+
+
+def cases(folder, parameters):
+    listed = subprocess.run([str(folder / "kernels-scalar"), "list"], check=True, capture_output=True, text=True).stdout
+    sizes = footprints(parameters)
+    out = []
+    for line in listed.splitlines():
+        name, *tiled = line.split()
+        for variant, (_, levels) in VARIANTS.items():
+            if variant == "tiled" and not tiled:
+                continue
+            for level in levels:
+                run = [str(folder / f"kernels-{variant}"), name, str(sizes[level]), str(ITERATIONS)]
+                out.append(Case("kernels", f"{name}/{variant}/{level}", level, what=run))
+    return sorted(out, key=lambda c: c.name)
+
+
+def native(case, measure):
+    """Least cycles of one round."""
+    return measure.samples([*case.what, str(SAMPLES)])
+
+
+def model(case, measure):
+    measure.region(case, case.what, "kernel")

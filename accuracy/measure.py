@@ -1,0 +1,67 @@
+"""Runs things: natively by the clock, and under cyclewise."""
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+# The C library of the host must take the same paths as the one under QEMU, which has no AVX-512.
+NATIVE = dict(os.environ, GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD")
+
+
+class Failed(Exception):
+    """A case cannot be run; the text says why."""
+
+
+def last_line(text):
+    return (text.strip().splitlines() or ["no output"])[-1]
+
+
+class Measure:
+    def __init__(self, cyclewise, core, folder):
+        self.cyclewise, self.core, self.folder = str(cyclewise), core, Path(folder)
+
+    def samples(self, command):
+        """The least cycles of the samples that a program of clock.h writes."""
+        done = subprocess.run(command, env=NATIVE, capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            raise Failed(last_line(done.stderr) if done.stderr else f"natively: exit status {done.returncode}")
+        return min(float(line.split()[0]) for line in done.stdout.splitlines())
+
+    def clock(self):
+        """MHz, now."""
+        done = subprocess.run([str(self.folder / "clock")], capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    def stat(self, command, **options):
+        """What `cyclewise stat --json` says of a command."""
+        with tempfile.NamedTemporaryFile(suffix=".json") as out:
+            done = subprocess.run([self.cyclewise, "stat", "--no-progress", "-q", "--core", self.core, f"--json={out.name}", "--", *command],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", timeout=900, **options)
+            if done.returncode:
+                raise Failed(f"under cyclewise: {last_line(done.stderr)}")
+            answer = json.loads(Path(out.name).read_text())
+        if not answer["complete"]:
+            raise Failed("the run was cut short")
+        return answer
+
+    def region(self, case, command, name):
+        """The case's instructions and cycles: those of a marked region."""
+        for region in self.stat(command)["regions"]:
+            if region["name"] == name:
+                case.instructions, case.cycles = region["instructions"], region["cycles"]
+                return
+        raise Failed(f"no region '{name}'")
+
+    def description(self):
+        done = subprocess.run([self.cyclewise, "cores", "--json", self.core], capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(done.stderr.strip())
+        return json.loads(done.stdout)
+
+    def parameters(self):
+        """{name: value} of the core."""
+        return {p["name"]: p["value"] for p in self.description()["parameters"]}
+
+    def leaves_out(self):
+        return self.description()["leaves_out"]

@@ -1,0 +1,52 @@
+"""What determines the model's cycles, as hashes: whether results belong to the present tree, and if not, what has changed.
+
+Parts: the timing model (src/core), what instructions are (src/isa), what is run (src/source, src/plugin, src/record), the core's
+description with its parents and cost files, and the suite's own kernels, blocks and inputs.
+"""
+import hashlib
+import re
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+SOURCES = {"core": ["src/core"], "isa": ["src/isa"], "run": ["src/source", "src/plugin", "src/record"]}
+SUITE = ["accuracy/kernels", "accuracy/programs.py", "accuracy/kernels.py", "include/cyclewise.h"]
+
+
+def digest(paths):
+    """Of names and contents, in the order of the names."""
+    out = hashlib.sha256()
+    for path in sorted(paths):
+        content = path.read_bytes()
+        out.update(f"{path.relative_to(TOP) if path.is_relative_to(TOP) else path.name} {len(content)}\n".encode())
+        out.update(content)
+    return out.hexdigest()[:16]
+
+
+def files(names):
+    """All source files at the names: folders with what is in them."""
+    found = []
+    for name in names:
+        path = TOP / name
+        found += [p for p in path.rglob("*") if p.is_file() and p.suffix != ".pyc"] if path.is_dir() else [path]
+    return found
+
+
+def core_files(core):
+    """The description of a core, its parents', and the cost files that they name."""
+    path = Path(core) if "/" in core or core.endswith(".core") else TOP / "data/cores" / f"{core}.core"
+    text = path.read_text()
+    found = [path]
+    for key, value in re.findall(r"^\s*(inherit|costs)\s*=\s*(\S+)", text, re.MULTILINE):
+        if key == "inherit":
+            found += core_files(value)
+        else:
+            found.append(path.parent / value)
+    return found
+
+
+def state(core):
+    """{part: hash} of the present tree with a core."""
+    parts = {part: digest(files(names)) for part, names in SOURCES.items()}
+    parts["description"] = digest(core_files(core))
+    parts["suite"] = digest(files(SUITE))
+    return parts
