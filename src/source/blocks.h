@@ -86,6 +86,10 @@ static inline enum form blocks_form(const struct blocks *b, uint32_t insn)
 
 /* How an instruction's accesses become steps; forms.c. */
 enum form form_of(enum isa isa, uint32_t flags, const uint8_t *bytes, size_t size);
+/* x86: bytes of each access of a string instruction. */
+unsigned form_element(const uint8_t *bytes, size_t size);
+/* x86: whether an instruction writes several places that do not join. */
+bool form_scatters(const uint8_t *bytes, size_t size);
 /* Whether an instruction that has not branched can only have raised an exception (undefined, breakpoint). */
 bool form_raises(enum isa isa, uint32_t flags, const uint8_t *bytes, size_t size);
 

@@ -23,6 +23,7 @@ struct rep {
 	bool open;
 	bool write[2];             /* of each stream: it writes */
 	unsigned index;            /* which instruction of the block it is */
+	unsigned bytes;            /* of one access */
 	enum form form;
 	uint64_t low[2], high[2];  /* the span [low, high) of each stream */
 	uint64_t made[2];          /* accesses of each */
@@ -38,6 +39,7 @@ struct decoder {
 	size_t base;
 	unsigned last, extra, more;
 	unsigned missing;          /* instructions at its end that were not begun */
+	bool strays;               /* it has made all its accesses: what comes is the emulator's own */
 	size_t end;                /* of the block before: where its last instruction has its step */
 	struct rep rep;
 	uint64_t awaited;          /* event whose second word comes next; 0: none */

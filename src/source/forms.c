@@ -26,6 +26,35 @@ static enum form rep_form(const uint8_t *bytes, size_t size)
 	}
 }
 
+/* Bit 0 of the opcode is 0 for bytes; else REX.W and the operand-size prefix tell. */
+unsigned form_element(const uint8_t *bytes, size_t size)
+{
+	unsigned element = 4;
+
+	if (!size || !(bytes[size - 1] & 1))
+		return 1;
+	for (; size > 1; size--, bytes++) {
+		if (*bytes >= 0x48 && *bytes <= 0x4f)
+			return 8;
+		if (*bytes == 0x66)
+			element = 2;
+	}
+	return element;
+}
+
+/* ENTER; FXSAVE, XSAVE, XSAVEOPT (0F AE /0, /4, /6); XSAVEC, XSAVES (0F C7 /4, /5). */
+bool form_scatters(const uint8_t *bytes, size_t size)
+{
+	while (size && (*bytes == 0x66 || *bytes == 0x67 || (*bytes & 0xf0) == 0x40 || (*bytes & 0xe7) == 0x26 || (*bytes & 0xfe) == 0x64))
+		bytes++, size--;
+	if (size && *bytes == 0xc8)
+		return true;
+	if (size < 3 || bytes[0] != 0x0f || bytes[2] >> 6 == 3)
+		return false;
+	unsigned group = bytes[2] >> 3 & 7;
+	return (bytes[1] == 0xae && (group == 0 || group == 4 || group == 6)) || (bytes[1] == 0xc7 && (group == 4 || group == 5));
+}
+
 /* VGATHER* (VEX, EVEX) and VSCATTER* (EVEX): map 0F38, opcodes 90-93 and A0-A3. */
 static bool x86_gathers(const uint8_t *bytes, size_t size)
 {

@@ -19,11 +19,16 @@ static const struct bytes nop = { 1, { 0x90 } };
 static const struct bytes load = { 3, { 0x48, 0x8b, 0x07 } }; /* mov (%rdi), %rax */
 static const struct bytes store = { 3, { 0x48, 0x89, 0x07 } }; /* mov %rax, (%rdi) */
 static const struct bytes load16 = { 3, { 0x0f, 0x10, 0x07 } }; /* movups (%rdi), %xmm0 */
+static const struct bytes store16 = { 3, { 0x0f, 0x11, 0x07 } }; /* movups %xmm0, (%rdi) */
+static const struct bytes fxsave = { 3, { 0x0f, 0xae, 0x07 } }; /* fxsave (%rdi) */
+static const struct bytes jmp_reg = { 2, { 0xff, 0xe1 } }; /* jmp *%rcx */
 static const struct bytes add_mem = { 3, { 0x48, 0x01, 0x07 } }; /* add %rax, (%rdi) */
 static const struct bytes lock_add = { 4, { 0xf0, 0x48, 0x01, 0x07 } }; /* lock add %rax, (%rdi) */
 static const struct bytes gather = { 6, { 0xc4, 0xe2, 0x75, 0x90, 0x04, 0x17 } }; /* vpgatherdd %ymm1, (%rdi,%ymm2), %ymm0 */
 static const struct bytes movsb = { 2, { 0xf3, 0xa4 } }; /* rep movsb */
 static const struct bytes stosq = { 3, { 0xf3, 0x48, 0xab } }; /* rep stosq */
+static const struct bytes stosw = { 3, { 0x66, 0xf3, 0xab } }; /* rep stosw */
+static const struct bytes lodsw = { 3, { 0x66, 0xf3, 0xad } }; /* rep lodsw */
 static const struct bytes cmpsb = { 2, { 0xf3, 0xa6 } }; /* repe cmpsb */
 static const struct bytes jne_back = { 2, { 0x75, 0xfb } }; /* jne to 3 before itself */
 static const struct bytes jmp_self = { 2, { 0xeb, 0xfe } };
@@ -446,6 +451,108 @@ static void test_405_killed(void **state)
 	EXPECT(f, INSN(0x1000, E), INSN(0x1001, F));
 }
 
+/* What QEMU writes and reads when it delivers a signal behind instruction `i`. */
+static void strays(struct wire_fixture *f, unsigned i)
+{
+	wire_touch(f, i, W, 0x4000, 2);
+	wire_touch(f, i, W, 0x4002, 2);
+	wire_touch(f, i, W, 0x4018, 4);
+	wire_touch(f, i, R, 0x4200, 8);
+	wire_touch(f, i, W, 0x4200, 8);
+	wire_touch(f, i, R, 0xf028, 4);
+}
+
+/* They are not the instruction's, whatever that makes itself. */
+static void test_406_strays(void **state)
+{
+	struct wire_fixture *f = *state;
+	uint32_t handler = define(f, 0x9000, sys_call), ret = define(f, 0x1000, nop, retq), jump = define(f, 0x2000, jmp_reg);
+	uint32_t move = define(f, 0x3000, nop), read = define(f, 0x4000, load), write = define(f, 0x5000, store), both = define(f, 0x6000, add_mem);
+	uint32_t call = define(f, 0x7000, call_rel), wide = define(f, 0x8000, store16), save = define(f, 0xa000, fxsave);
+
+	wire_enter(f, ret);
+	wire_touch(f, 1, R, 0x7ff8, 8);
+	strays(f, 1);
+	wire_word(f, wire_event(WIRE_HANDLER, 0, 0));
+	wire_word(f, 0x9000);
+	wire_enter(f, handler);
+	wire_enter(f, jump);
+	strays(f, 0);
+	wire_enter(f, handler);
+	wire_enter(f, move);
+	strays(f, 0);
+	wire_enter(f, handler);
+	wire_enter(f, read);
+	wire_touch(f, 0, R, 0x5000, 8);
+	strays(f, 0);
+	wire_enter(f, handler);
+	wire_enter(f, write);
+	wire_touch(f, 0, W, 0x5000, 8);
+	strays(f, 0);
+	wire_enter(f, handler);
+	wire_enter(f, both);
+	wire_touch(f, 0, R, 0x5000, 8);
+	wire_touch(f, 0, W, 0x5000, 8);
+	strays(f, 0);
+	wire_enter(f, handler);
+	wire_enter(f, call);
+	wire_touch(f, 0, W, 0x7ff0, 8);
+	strays(f, 0);
+	wire_enter(f, handler);
+	wire_enter(f, wide);
+	wire_touch(f, 0, W, 0x5000, 8);
+	wire_touch(f, 0, W, 0x5008, 8);
+	strays(f, 0);
+	wire_enter(f, handler);
+	wire_enter(f, save); /* its own, all of them */
+	wire_touch(f, 0, W, 0x5000, 2);
+	wire_touch(f, 0, W, 0x5018, 4);
+	wire_end(f, false);
+	EXPECT(f, INSN(0x1000, E), TOUCH(0x1001, T | L, 0x7ff8, 8), INSN(0x9000, E), INSN(0x2000, E | T), INSN(0x9000, 0),
+	       INSN(0x3000, E), INSN(0x9000, E), TOUCH(0x4000, E | L, 0x5000, 8), INSN(0x9000, E), TOUCH(0x5000, E | S, 0x5000, 8),
+	       INSN(0x9000, E), TOUCH(0x6000, E | L, 0x5000, 8), MORE(S, 0x5000, 8), INSN(0x9000, E), TOUCH(0x7000, E | T | S, 0x7ff0, 8),
+	       INSN(0x9000, E), TOUCH(0x8000, E | S, 0x5000, 16), INSN(0x9000, E), TOUCH(0xa000, E | S, 0x5000, 2), MORE(S, 0x5018, 4));
+}
+
+/* The same behind an iteration of a rep string, and behind one that does nothing. */
+static void test_407_strays_of_rep(void **state)
+{
+	static const struct { const struct bytes *insn; unsigned rw[2]; unsigned bytes; } form[] = {
+		{ &stosq, { W }, 8 }, { &movsb, { R, W }, 1 }, { &cmpsb, { R, R }, 1 }, { &lodsw, { R }, 2 }, { &stosw, { W }, 2 },
+	};
+	struct wire_fixture *f = *state;
+	uint32_t handler = define(f, 0x9000, sys_call);
+	uint64_t times[] = { 1, 0, 1, 0, 1, 0, 1, 0, 1 };
+
+	for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
+		uint32_t b = wire_define(f, 0x1000 * (i + 1), form[i].insn, 1);
+		wire_enter(f, b);
+		for (unsigned k = 0; k < 2 && form[i].rw[k]; k++)
+			wire_touch(f, 0, form[i].rw[k], 0x5000 + 0x1000 * k, form[i].bytes);
+		strays(f, 0);
+		wire_enter(f, handler);
+		if (form[i].insn == &stosw) /* a first write of 2 bytes could be its own */
+			break;
+		wire_enter(f, b);
+		strays(f, 0);
+		wire_enter(f, handler);
+	}
+	wire_end(f, false);
+	const struct decoder *d = &f->decoder;
+	unsigned n = 0;
+	for (size_t i = 0; i < d->nr; i++)
+		if (step_kind(&d->step[i]) == STEP_REPEAT) {
+			assert_true(n < sizeof times / sizeof *times);
+			assert_int_equal(d->step[i].addr, times[n]);
+			n++;
+		} else {
+			assert_in_range(d->step[i].bytes, 0, 8);
+			assert_true(!d->step[i].addr || d->step[i].addr == 0x5000 || d->step[i].addr == 0x6000);
+		}
+	assert_int_equal(n, sizeof times / sizeof *times);
+	assert_int_equal(d->lost, 0);
+}
+
 static void test_500_unknown(void **state)
 {
 	struct wire_fixture *f = *state;
@@ -558,7 +665,7 @@ int main(void)
 		TEST(test_305_rep_known_before),
 		TEST(test_304_rep_interrupted),
 		TEST(test_400_fault), TEST(test_401_fault_of_the_last), TEST(test_402_signal), TEST(test_403_restart),
-		TEST(test_404_not_begun), TEST(test_405_killed),
+		TEST(test_404_not_begun), TEST(test_405_killed), TEST(test_406_strays), TEST(test_407_strays_of_rep),
 		TEST(test_500_unknown), TEST(test_501_random_words), TEST(test_502_random_definitions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

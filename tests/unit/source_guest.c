@@ -409,6 +409,46 @@ static int split_atomics(void)
 	return value == 100 ? 0 : 1;
 }
 
+/*
+ * Blocks that leave by a helper of the emulator: instructions at the end of a page, each with what follows it on the
+ * next, and a jump through a register. The fourth argument of a function is in rcx.
+ */
+__asm__(".pushsection .text.guest_edge, \"ax\"\n"
+        ".p2align 12\n .fill 4096 - 2, 1, 0x90\n" LABEL(guest_edge_copy) "rep movsb\n ret\n"
+        ".p2align 12\n .fill 4096 - 2, 1, 0x90\n" LABEL(guest_edge_fill) "rep stosb\n ret\n"
+        ".p2align 12\n .fill 4096 - 2, 1, 0x90\n" LABEL(guest_edge_compare) "repe cmpsb\n ret\n"
+        ".p2align 12\n .fill 4096 - 3, 1, 0x90\n" LABEL(guest_edge_store) "mov %rax, (%rdi)\n ret\n"
+        ".p2align 12\n .fill 4096 - 3, 1, 0x90\n" LABEL(guest_edge_load) "mov (%rdi), %rax\n ret\n"
+        ".p2align 12\n .fill 4096 - 3, 1, 0x90\n" LABEL(guest_edge_move) "mov %rax, %rdx\n"
+        LABEL(guest_edge_jump) "jmp *%rcx\n"
+        ".popsection");
+void guest_edge_copy(void *to, const void *from, size_t unused, size_t n);
+void guest_edge_fill(void *to, const void *unused, size_t unused2, size_t n);
+void guest_edge_compare(const void *a, const void *b, size_t unused, size_t n);
+void guest_edge_store(void *to);
+void guest_edge_load(const void *from);
+void guest_edge_move(int unused, int unused2, int unused3, void (*next)(void));
+
+/* Signals between any two blocks, while each of the edge runs 4000 times; rep strings of 100 bytes, and of none. */
+static int edges(void)
+{
+	const struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { { 0, 0 }, { 0, 0 } };
+
+	handle(SIGALRM, guest_count_signal);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < 4000; i++) {
+		size_t n = i & 1 ? 0 : 100;
+		guest_edge_copy(to, from, 0, n);
+		guest_edge_fill(to, NULL, 0, n);
+		guest_edge_compare(to + 1000, from, 0, n);
+		guest_edge_store(to);
+		guest_edge_load(from);
+		guest_edge_move(0, 0, 0, guest_work);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	return 0;
+}
+
 static int divides(void)
 {
 	handle(SIGFPE, jump_back);
@@ -458,6 +498,7 @@ int main(int argc, char **argv)
 	if (IS(strings)) return strings();
 	if (IS(modifies)) return modifies();
 	if (IS(split_atomics)) return split_atomics();
+	if (IS(edges)) return edges();
 	if (IS(divides)) return divides();
 	if (IS(avx512)) return avx512();
 #endif
