@@ -24,6 +24,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import blocks
 import document
 import kernels
 import programs
@@ -35,7 +36,7 @@ from state import state
 TOP = Path(__file__).resolve().parent.parent
 RESULTS = TOP / "accuracy/results.csv"
 DOCUMENT = TOP / "docs/accuracy.md"
-GROUPS = {"kernels": kernels, "programs": programs}
+GROUPS = {"kernels": kernels, "blocks": blocks, "programs": programs}
 
 
 def say(text):
@@ -73,6 +74,7 @@ def build_programs(folder):
     subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-o", str(folder / "clock"), str(here / "clock_main.c"), str(here / "clock.c")],
                    check=True)
     kernels.build(folder)
+    blocks.build(folder)
 
 
 def attempt(case, function, *args):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 SOURCES = {"core": ["src/core"], "isa": ["src/isa"], "run": ["src/source", "src/plugin", "src/record"]}
-SUITE = ["accuracy/kernels", "accuracy/programs.py", "accuracy/kernels.py", "include/cyclewise.h"]
+SUITE = ["accuracy/kernels", "accuracy/blocks", "accuracy/programs.py", "accuracy/kernels.py", "accuracy/blocks.py", "include/cyclewise.h"]
 
 
 def digest(paths):

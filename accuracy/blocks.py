@@ -1,0 +1,34 @@
+"""The group of basic blocks: straight-line code of real programs, each run as a loop by blocks/runner.c."""
+import subprocess
+from pathlib import Path
+
+from case import Case
+
+HERE = Path(__file__).resolve().parent
+BYTES = 300_000  # of code executed in a sample
+COPIES = 3000  # bytes of code in a round of the runner, about
+SAMPLES = 25
+
+
+def build(folder):
+    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-static", "-o", str(folder / "runner"),
+                    str(HERE / "blocks/runner.c"), str(HERE / "clock.c")], check=True)
+
+
+def cases(folder, _parameters):
+    out = []
+    for line in (HERE / "blocks/blocks.txt").read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        _, name, *block = line.split()
+        out.append(Case("blocks", name, what=[str(folder / "runner"), "-r", str(BYTES // COPIES), *block]))
+    return out
+
+
+def native(case, measure):
+    """Least cycles of one round."""
+    return measure.samples([*case.what, "-s", str(SAMPLES)])
+
+
+def model(case, measure):
+    measure.region(case, case.what, "block")

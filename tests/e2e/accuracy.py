@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""The accuracy suite's own machinery: its programs count what they should, its figures are what they are by hand. TAP."""
+import subprocess
+import sys
+
+from lib import TOP, WORK, Tests, check, profile
+
+sys.path.insert(0, str(TOP / "accuracy"))
+import blocks  # noqa: E402
+import kernels  # noqa: E402
+import results  # noqa: E402
+import state  # noqa: E402
+from case import Case  # noqa: E402
+from score import kendall, score  # noqa: E402
+
+tests = Tests()
+
+
+def region(*command):
+    report, _ = profile(*command, command="stat")
+    check(len(report["regions"]) == 1, f"regions {report['regions']}")
+    return report["regions"][0]
+
+
+def native(*command):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True)
+
+
+@tests.case("only the kernel counts, and a kernel does as much as it is told")
+def kernel_region():
+    kernels.build(WORK)
+    few, many = (region(WORK / "kernels-scalar", "gemm", 16384, budget)["instructions"] for budget in (20_000, 200_000))
+    check(8 < many / few < 12, f"{few} instructions for 20,000 iterations, {many} for 200,000")
+    check(80_000 < few < 200_000, f"{few} instructions for 20,000 iterations")
+
+
+@tests.case("all thirty kernels run in every variant and give samples")
+def kernel_list():
+    kernels.build(WORK)
+    listed = native(WORK / "kernels-scalar", "list").stdout.split("\n")[:-1]
+    check(len(listed) == 30, f"{len(listed)} kernels")
+    for variant in kernels.VARIANTS:
+        for name in (line.split()[0] for line in listed):
+            done = native(WORK / f"kernels-{variant}", name, 65536, 1000)
+            check(done.returncode == 0, f"{name}, {variant}: exit status {done.returncode} {done.stderr}")
+
+
+@tests.case("a chain of additions takes a cycle each, as a block and as modelled")
+def chain():
+    blocks.build(WORK)
+    found = region(WORK / "runner", "-r", 50, "4883c001" * 8)
+    check(0.9 < found["cycles"] / found["instructions"] < 1.1, f"{found}")
+
+
+@tests.case("a block's accesses are made valid wherever they go; what cannot be is rejected")
+def block_memory():
+    blocks.build(WORK)
+    # mov rax,[rax+rcx]; mov [rdi+0x100000],rax; mov rdx,[rip+0]
+    valid = native(WORK / "runner", "-r", 5, "488b0408" + "48898700001000" + "488b1500000000", "14:18:4660")
+    check(valid.returncode == 0, f"exit status {valid.returncode}: {valid.stderr}")
+    for why, code in (("exception", "31c9f7f1"), ("cannot be mapped", "31c0488b00")):  # division by 0; address 0
+        done = native(WORK / "runner", "-r", 5, code)
+        check(done.returncode == 3 and why in done.stderr, f"{code}: exit status {done.returncode}: {done.stderr}")
+
+
+@tests.case("errors, bias and Kendall's tau are those by hand; noisy and failed cases do not count")
+def figures():
+    check(kendall([(1, 1), (2, 2), (3, 3)]) == 1 and kendall([(1, 3), (2, 2), (3, 1)]) == -1, "tau of sorted pairs")
+    check(abs(kendall([(1, 1), (2, 3), (3, 2), (4, 4)]) - 2 / 3) < 1e-12, "tau of one exchange in six pairs")
+    check(kendall([(1, 1), (1, 2)]) is None and kendall([]) is None, "tau of nothing to order")
+    cases = [Case("kernels", "a/scalar/L1", "L1", rounds=[100, 101], cycles=105), Case("kernels", "b/scalar/L1", "L1", rounds=[202, 200], cycles=160),
+             Case("kernels", "c/scalar/L1", "L1", rounds=[100, 120], cycles=100), Case("kernels", "d/scalar/L1", "L1", failed="no reason")]
+    s = score(cases)
+    check((s.cases, s.noisy, s.failed) == (2, 1, 1), f"{s}")
+    check(abs(s.error - 0.125) < 1e-12 and abs(s.bias + 0.075) < 1e-12 and s.tau == 1 and s.within == 0.5, f"{s}")
+    check({c.held_out for c in (Case("kernels", f"gemm/{v}/L1") for v in kernels.VARIANTS)} == {Case("kernels", "gemm/x/L2").held_out}, "halves")
+
+
+@tests.case("results read as they were written; what differs from those before is told")
+def table():
+    old = [Case("blocks", "a", rounds=[100.0, 101.0], cycles=110, instructions=7), Case("blocks", "gone", rounds=[50.0, 50.0], cycles=50)]
+    new = [Case("blocks", "a", rounds=[100.0, 101.0], cycles=120, instructions=7), Case("blocks", "new", rounds=[50.0, 60.0], cycles=50)]
+    results.write(WORK / "results.csv", {"host": "here", "core": "some"}, old)
+    about, cases = results.read(WORK / "results.csv")
+    check(about == {"host": "here", "core": "some"}, f"{about}")
+    check([(c.name, c.native, c.cycles, c.instructions, round(c.spread, 3)) for c in cases] == [("a", 100, 110, 7, 0.01), ("gone", 50, 50, 0, 0)], f"{cases}")
+    told = results.differences(cases, new)
+    check(len(told) == 3 and "+10.0% -> +20.0%" in told[0] and told[1:] == ["  new: new", "  gone: gone"], f"{told}")
+
+
+@tests.case("a core's hash covers its parents and cost files")
+def hashes():
+    names = sorted(p.name for p in state.core_files("cascade-lake"))
+    check(names == ["cascade-lake.core", "skylake-sp.core", "skylake-sp.costs"], f"{names}")
+    own = WORK / "own.core"
+    own.write_text("[core]\ninherit = skylake-sp\n")
+    before = state.state(str(own))
+    own.write_text("[core]\ninherit = skylake-sp\n[rob]\nentries = 200\n")
+    after = state.state(str(own))
+    check([part for part in before if before[part] != after[part]] == ["description"], f"{before} {after}")
+
+
+tests.main()
