@@ -7,7 +7,7 @@ usage: accuracy/accuracy.py [options] [BUILD]
   --group GROUP      kernels, blocks or programs alone (may be repeated); the other groups' lines stay as they are
   --only TEXT        cases with TEXT in their name alone: prints them, writes nothing
   --held-out         prints the half that nothing may be tuned on; without it the other half, and the figures of both
-  --rounds N         native rounds (default 3)
+  --rounds N         native rounds (default 3), and at most as many more of what is noisy
   --jobs N           models at a time (default: all processors; timing is always alone)
   --model-only       keeps the native cycles of results.csv: a new model, the same measurement
   --document         writes docs/accuracy.md from results.csv, and nothing else
@@ -18,6 +18,7 @@ import argparse
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -31,11 +32,12 @@ import programs
 import results
 from measure import Failed, Measure
 from score import score, sets
-from state import state
+from state import core_files, state
 
 TOP = Path(__file__).resolve().parent.parent
 RESULTS = TOP / "accuracy/results.csv"
 DOCUMENT = TOP / "docs/accuracy.md"
+HOST = TOP / "accuracy/host"  # the description that results were compared with, where it is none of the shipped ones
 GROUPS = {"kernels": kernels, "blocks": blocks, "programs": programs}
 
 
@@ -68,6 +70,19 @@ def core_of_host(build, folder):
     return str(out)
 
 
+def keep(core):
+    """The core as results.csv names it; a description of one's own is kept beside, with its cost file."""
+    if "/" not in core and not core.endswith(".core"):
+        return core
+    own = [path.resolve() for path in core_files(str(Path(core).resolve())) if not path.is_relative_to(TOP / "data")]
+    if not own[0].is_relative_to(HOST):
+        shutil.rmtree(HOST, ignore_errors=True)
+        HOST.mkdir()
+        for path in own:
+            shutil.copy(path, HOST)
+    return str((HOST / own[0].name).relative_to(TOP))
+
+
 def build_programs(folder):
     folder.mkdir(parents=True, exist_ok=True)
     here = TOP / "accuracy"
@@ -88,15 +103,23 @@ def attempt(case, function, *args):
         return None
 
 
+def native_round(cases, measure, title):
+    for done, case in enumerate(cases):
+        if done % 100 == 0:
+            say(f"accuracy: native, {title}: {done} of {len(cases)} cases")
+        cycles = attempt(case, GROUPS[case.group].native, measure)
+        if cycles:
+            case.rounds.append(cycles)
+
+
 def measure_native(cases, measure, rounds):
-    """Rounds over all cases, one case at a time: what disturbs a case in one round has passed in the next."""
+    """Rounds over all cases, one case at a time: what disturbs a case in one round has passed in the next. Then more for the noisy."""
     for number in range(rounds):
-        for done, case in enumerate(cases):
-            if done % 50 == 0:
-                say(f"accuracy: native, round {number + 1} of {rounds}: {done} of {len(cases)} cases")
-            cycles = attempt(case, GROUPS[case.group].native, measure)
-            if cycles:
-                case.rounds.append(cycles)
+        native_round(cases, measure, f"round {number + 1} of {rounds}")
+    for number in range(rounds):
+        noisy = [c for c in cases if c.noisy and not c.failed]
+        if noisy:
+            native_round(noisy, measure, f"{len(noisy)} noisy once more")
 
 
 def measure_model(cases, measure, jobs):
@@ -131,8 +154,7 @@ def print_figures(cases, held_out):
 
 def write_document():
     about, cases = results.read(RESULTS)
-    leaves_out = [item for item in about.get("leaves out", "").split("; ") if item]
-    DOCUMENT.write_text(document.document(about, cases, leaves_out))
+    DOCUMENT.write_text(document.document(about, cases))
 
 
 def options():
@@ -179,8 +201,9 @@ def main():
         chosen = {c.group for c in cases}
         cases += [c for c in old if c.group not in chosen]
         cases.sort(key=lambda c: list(GROUPS).index(c.group))
-        about = {"host": old_about["host"] if o.model_only else host(), "core": core if "/" not in core else Path(core).name, "rounds": o.rounds,
-                 **{f"hash of {part}": value for part, value in state(core).items()}, "leaves out": "; ".join(measure.leaves_out())}
+        kept = keep(core)
+        about = {"host": old_about["host"] if o.model_only else host(), "core": kept, "rounds": o.rounds,
+                 **{f"hash of {part}": value for part, value in state(kept).items()}, "leaves out": "; ".join(measure.leaves_out())}
         results.write(RESULTS, about, cases)
         write_document()
     print_figures(cases, o.held_out)

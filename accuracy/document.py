@@ -1,8 +1,11 @@
 """docs/accuracy.md: what results.csv says, in words and tables; and what the model is known to leave out."""
 import results
+from case import NOISY
 from score import score, sets
 
 TOP_ERRORS = 12
+FOREIGN = (" That is not the Skylake-SP that the model is made for: the figures show what the method gives on such a processor with a\n"
+           "description that was not made by hand for it, not how true `skylake-sp` is.")
 
 HEAD = """# How true the model is
 
@@ -49,10 +52,10 @@ def listing(cases):
     return lines + [f"| {c.name} | {c.instructions:,} | {c.native:,.0f} | {c.cycles:,.0f} | {c.error:+.1%} |" for c in cases]
 
 
-def document(about, cases, leaves_out):
-    origin = (f"Measured on {about['host']}, compared with the core `{about['core']}`. {about['note']}" if about.get("note")
-              else f"Measured on {about['host']}, compared with the core `{about['core']}`.")
-    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=0.03), "## Results", "", *table(cases), "", "## Largest errors", ""]
+def document(about, cases):
+    leaves_out = [item for item in about.get("leaves out", "").split("; ") if item]
+    origin = f"Measured on {about['host']}, compared with the core `{about['core']}`.{FOREIGN if about['core'] != 'skylake-sp' else ''}"
+    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=NOISY), "## Results", "", *table(cases), "", "## Largest errors", ""]
     for group, title in (("kernels", "Kernels"), ("blocks", "Basic blocks"), ("programs", "Whole programs")):
         good = sorted((c for c in cases if c.group == group and c.counts), key=lambda c: -abs(c.error))[:TOP_ERRORS]
         if good:

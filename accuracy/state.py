@@ -33,7 +33,7 @@ def files(names):
 
 def core_files(core):
     """The description of a core, its parents', and the cost files that they name."""
-    path = Path(core) if "/" in core or core.endswith(".core") else TOP / "data/cores" / f"{core}.core"
+    path = TOP / core if "/" in core or core.endswith(".core") else TOP / "data/cores" / f"{core}.core"
     text = path.read_text()
     found = [path]
     for key, value in re.findall(r"^\s*(inherit|costs)\s*=\s*(\S+)", text, re.MULTILINE):
@@ -50,3 +50,8 @@ def state(core):
     parts["description"] = digest(core_files(core))
     parts["suite"] = digest(files(SUITE))
     return parts
+
+
+def changed(about):
+    """The parts that are not as they were when results with these lines at their head were made."""
+    return [part for part, value in state(about["core"]).items() if about.get(f"hash of {part}") != value]

@@ -11,7 +11,17 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("BUILD", TOP / "build"))
+RESULTS = TOP / "accuracy/results.csv"
 CASES = []
+
+sys.path.insert(0, str(TOP / "accuracy"))
+import document  # noqa: E402
+import results  # noqa: E402
+import state  # noqa: E402
+
+
+class Skip(Exception):
+    """Raised by a case that has nothing to look at; its text says why."""
 
 
 def case(function):
@@ -38,6 +48,31 @@ def costs_table():
     need_text(TOP / "docs/costs-skylake-sp.md", made.stdout, "ninja costs-table")
 
 
+def committed():
+    if not RESULTS.exists():
+        raise Skip("no results: `make accuracy` writes accuracy/results.csv")
+    return results.read(RESULTS)
+
+
+@case
+def results_of_the_model():
+    """accuracy/results.csv belongs to the present model, core and suite"""
+    about, cases = committed()
+    changed = state.changed(about)
+    if changed:
+        raise AssertionError(f"changed since the results were made: {', '.join(changed)}; `make accuracy` measures anew, "
+                             "`make accuracy ACCURACY=--model-only` models anew and keeps what was measured")
+    if not cases:
+        raise AssertionError("no case")
+
+
+@case
+def accuracy_document():
+    """docs/accuracy.md is what results.csv says"""
+    about, cases = committed()
+    need_text(TOP / "docs/accuracy.md", document.document(about, cases), "accuracy/accuracy.py --document")
+
+
 def main():
     print(f"1..{len(CASES)}")
     failed = False
@@ -45,6 +80,8 @@ def main():
         try:
             function()
             print(f"ok {number} - {name}")
+        except Skip as reason:
+            print(f"ok {number} - {name} # SKIP {reason}")
         except (AssertionError, OSError, subprocess.SubprocessError) as error:
             failed = True
             print(f"not ok {number} - {name}")
