@@ -17,7 +17,8 @@ const struct option_row option_rows[] = {
 	    "The core model: one that `cyclewise cores` lists, or a description of your own. Without it the program's "
 	    "instruction set chooses: skylake-sp for x86-64, cortex-a72 for AArch64, boom for RV64."),
 	ROW("model", 0, OPTIONS_RUN, OPTION_TEXT, WORDS_MODEL, model, "MODEL",
-	    "The timing model. ooo, the default, is the detailed out-of-order core."),
+	    "The timing model. ooo, the default, is the detailed out-of-order core; abstract knows resources and dependences alone, "
+	    "and is faster."),
 	ROW("set", 0, OPTIONS_RUN, OPTION_MANY, WORDS_PARAMETER, set, "PARAMETER=VALUE",
 	    "Changes a parameter of the core, as in --set rob.entries=512. May be repeated."),
 	ROW("scale", 0, OPTIONS_RUN, OPTION_MANY, WORDS_PARAMETER, scale, "PARAMETER=FACTOR",
@@ -41,6 +42,12 @@ const struct option_row option_rows[] = {
 	    "Seeds the jitter of the sampling period, uniform within an eighth either way. The default is 1."),
 	ROW("output", 'o', OPTIONS_FILE, OPTION_TEXT, WORDS_FILE, output, "FILE",
 	    "Writes the profile into FILE. An older profile of that name is kept as FILE.old."),
+	ROW("output", 'o', OPTIONS_CORE, OPTION_TEXT, WORDS_FILE, output, "FILE",
+	    "Writes the description into FILE, and the instruction costs beside it. The default is host.core."),
+	ROW("quick", 0, OPTIONS_CORE, OPTION_FLAG, WORDS_NONE, quick, NULL,
+	    "Takes fewer samples and coarser scans, within a minute; more is left to the parent."),
+	ROW("for", 0, OPTIONS_CORE, OPTION_TEXT, WORDS_FILE, for_profile, "FILE",
+	    "Measures the instruction forms that the profile FILE executed, in place of a built-in list."),
 	ROW("json", 0, OPTIONS_ALL, OPTION_JSON, WORDS_FILE, json_file, "FILE",
 	    "Prints JSON, one object, in place of the text: into FILE, or to standard output. In the latter case a "
 	    "profiled program's own standard output goes to standard error."),
@@ -48,7 +55,7 @@ const struct option_row option_rows[] = {
 	    "Writes the text into FILE."),
 	ROW("limit", 0, OPTIONS_LIST, OPTION_NUMBER, WORDS_NONE, limit, "N",
 	    "Lists at most N functions, lines, instructions and instruction forms."),
-	ROW("no-progress", 0, OPTIONS_RUN, OPTION_FLAG, WORDS_NONE, no_progress, NULL,
+	ROW("no-progress", 0, OPTIONS_RUN | OPTIONS_CORE, OPTION_FLAG, WORDS_NONE, no_progress, NULL,
 	    "Shows no progress line. Without this there is one where standard error is a terminal."),
 	ROW("quiet", 'q', OPTIONS_ALL, OPTION_FLAG, WORDS_NONE, quiet, NULL,
 	    "Prints no text that was not asked for with --report, and no progress. Errors are still printed."),

@@ -1,3 +1,3 @@
 /* The timing models, in the order they are listed. Adding one: its file and a line here. */
 #define CORES(X) \
-	X(ooo)
+	X(ooo) X(abstract)

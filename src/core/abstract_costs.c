@@ -1,0 +1,108 @@
+/* Costs of the abstract core from a core's description, in ticks; names of what instructions wait for. */
+#include <string.h>
+
+#include "core/abstract_time.h"
+
+static uint64_t ticks(int64_t cycles)
+{
+	return (uint64_t)cycles * ABSTRACT_TICKS;
+}
+
+/* ABSTRACT_TICKS x num / den, to the nearest. */
+static uint64_t ratio(uint64_t num, uint64_t den)
+{
+	return (uint64_t)(((unsigned __int128)ABSTRACT_TICKS * num + den / 2) / den);
+}
+
+static void throughputs(struct abstract_costs *c, const struct core_desc *d)
+{
+	uint64_t line = (uint64_t)d->l1d_line;
+
+	c->inverse[RESOURCE_FRONTEND] = ratio(1, (uint64_t)d->rename_width);
+	c->inverse[RESOURCE_UOPCACHE] = ratio(1, (uint64_t)d->uopcache_width);
+	c->inverse[RESOURCE_FETCH] = ticks(1);
+	c->inverse[RESOURCE_PREDECODE] = ratio(1, (uint64_t)d->fetch_width);
+	c->inverse[RESOURCE_DECODE] = ratio(1, (uint64_t)d->decode_width);
+	c->inverse[RESOURCE_COMPLEX] = d->decode_complex ? ratio(1, (uint64_t)d->decode_complex) : 0;
+	c->inverse[RESOURCE_MICROCODE] = ratio(1, (uint64_t)d->microcode_width);
+	c->inverse[RESOURCE_TAKEN] = ticks(1 + d->branch_taken_bubble);
+	c->inverse[RESOURCE_RETIRE] = ratio(1, (uint64_t)d->commit_width);
+	c->inverse[RESOURCE_DRAIN] = ratio(1, (uint64_t)d->store_queue_drain_width);
+	c->inverse[RESOURCE_L2] = ratio(line, (uint64_t)d->l2_bandwidth * (uint64_t)d->l2_banks);
+	c->inverse[RESOURCE_LLC] = ratio(line, (uint64_t)d->llc_bandwidth * (uint64_t)d->llc_banks);
+	c->inverse[RESOURCE_MEMORY] = ratio(line * (uint64_t)d->clock_mhz, (uint64_t)d->dram_bandwidth);
+	c->inverse[RESOURCE_WALK] = ratio(1, (uint64_t)d->walk_walkers);
+	for (unsigned i = 0; i < CORE_UNITS; i++)
+		c->inverse[RESOURCE_UNITS + i] = ticks(1);
+	for (unsigned i = 0; i < CORE_PORTS; i++)
+		c->port_weight[i] = WEIGHT_ONE;
+}
+
+static void levels(struct abstract_costs *c, const struct core_desc *d)
+{
+	int64_t behind = d->llc_size ? d->llc_latency : d->l2_size ? d->l2_latency : 0;
+	int64_t ns = (int64_t)d->dram_latency_ns + d->dram_cas_ns + d->dram_rcd_ns, memory = behind + ns * d->clock_mhz / 1000;
+
+	c->load = ticks(d->l1d_latency);
+	c->load_extra = ticks(1);
+	c->level[LEVEL_L2] = ticks(d->l2_latency > d->l1d_latency ? d->l2_latency : d->l1d_latency);
+	c->level[LEVEL_LLC] = ticks(d->llc_latency);
+	c->level[LEVEL_MEMORY] = ticks(memory);
+	c->code[LEVEL_L2] = ticks(d->l2_latency);
+	c->code[LEVEL_LLC] = ticks(d->llc_latency);
+	c->code[LEVEL_MEMORY] = ticks(memory);
+	c->forward = ticks(d->forward_latency);
+	c->second = ticks(d->stlb_entries ? d->stlb_latency : 0);
+	c->walk = ticks(d->walk_overhead);
+	c->split[SPLIT_LINE] = ticks(d->split_line_latency);
+	c->split[SPLIT_PAGE] = ticks(d->split_page_latency);
+	c->split_store[SPLIT_LINE] = ticks(d->split_line_store);
+	c->split_store[SPLIT_PAGE] = ticks(d->split_page_store);
+}
+
+void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
+{
+	int64_t front = d->uopcache_sets ? d->uopcache_latency : d->fetch_latency + d->decode_latency;
+	const int32_t entries[CORE_SCHEDULERS] = {
+		d->sched0_entries, d->sched1_entries, d->sched2_entries, d->sched3_entries,
+		d->sched4_entries, d->sched5_entries, d->sched6_entries, d->sched7_entries,
+	};
+
+	*c = (struct abstract_costs){ .mispredicts = d->ideal.branch ? 0 : WEIGHT_ONE };
+	throughputs(c, d);
+	levels(c, d);
+	for (unsigned i = 0; i < NR_LATENCIES; i++)
+		c->latency[i] = ticks(1);
+	front += d->rename_latency;
+	c->front = ticks(front);
+	c->mispredict = ticks(d->branch_mispredict + front);
+	c->redirect = ticks(d->branch_decode_redirect);
+	c->btb2 = ticks(d->branch_btb2_bubble);
+	c->issue = ticks(d->issue_latency);
+	c->commit = ticks(d->commit_latency);
+	c->serialize = ticks(1 + d->serialize_latency);
+	c->flush = ticks(d->flush_latency + front);
+	c->exception = ticks(d->exception_latency + front);
+	c->syscall = ticks(d->syscall_cycles + front);
+	c->fence = ticks(d->fence_latency);
+	c->lock = ticks(d->lock_latency);
+	c->repeat_startup = ticks(d->repeat_startup);
+	c->repeat_line = ratio((uint64_t)d->l1d_line, (uint64_t)d->repeat_bytes);
+	c->repeat_slow = ticks(d->repeat_slow);
+	c->rob = (uint32_t)d->rob_entries;
+	c->queue = (uint32_t)d->queue_entries;
+	c->load_queue = (uint32_t)d->load_queue_entries;
+	c->store_queue = (uint32_t)d->store_queue_entries;
+	c->misses = (uint32_t)d->l1d_mshrs;
+	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
+		c->scheduler[i] = (uint32_t)entries[i];
+}
+
+const char *reason_name(const struct recipes *r, unsigned reason, char *buf)
+{
+	static const char *const names[NR_REASONS - NR_RESOURCES] = {
+		"none", "latency", "load", "rob", "scheduler", "load_queue", "store_queue", "misses", "branch", "code", "serial",
+	};
+
+	return reason < NR_RESOURCES ? resource_name(r, reason, buf) : names[reason - NR_RESOURCES];
+}

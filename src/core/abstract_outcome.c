@@ -1,0 +1,399 @@
+#include "core/abstract_outcome.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "core/abstract_memory.h"
+#include "core/branch.h"
+#include "core/cache.h"
+
+/*
+ * Which store wrote an 8-byte granule of memory last, byte by byte as far as the stores of a window go.
+ * A bucket holds the youngest of its chain; a node that the ring has passed by ends it.
+ */
+enum { SHADOW_NODES = 1 << 15, SHADOW_BUCKETS = 1 << 12, GRANULE = 8, WHOLE_STORE = 4096 };
+
+struct shadow_node {
+	uint64_t granule, next, store; /* next: number of the next older node + 1; store: its number */
+	uint8_t bytes;                 /* written, a bit each */
+};
+
+struct shadow {
+	struct shadow_node node[SHADOW_NODES];
+	uint64_t bucket[SHADOW_BUCKETS]; /* number of the youngest node + 1; 0: none */
+	uint64_t nr_nodes, nr_stores;
+};
+
+enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
+
+struct outcomes {
+	const struct core_desc *desc;
+	const struct code *code;
+	struct recipes *recipes;
+	struct outcome_memory memory;
+	struct branch_unit *branch;
+	struct shadow shadow;
+
+	struct cache uops;             /* the uop cache: a line is a way of a window */
+	bool uops_on;
+	unsigned window_shift, fetch_shift;
+	uint64_t window;               /* present window, or fetch block of the decoders */
+	bool cached, broken;           /* the present window comes from the uop cache; a taken branch or flush came before */
+	uint64_t building;             /* window the decoders are in; UINT64_MAX: none */
+	unsigned build_uops;
+	bool build_ok;
+	uint64_t line;                 /* last code line looked at */
+
+	bool fused;                    /* the instruction before makes a pair with the next */
+	size_t skip;                   /* steps of the next batch that belong to an instruction already seen */
+};
+
+void outcome_stream_fini(struct outcome_stream *s)
+{
+	g_free(s->word);
+	*s = (struct outcome_stream){ 0 };
+}
+
+void outcome_stream_grow(struct outcome_stream *s)
+{
+	s->room = s->room ? 2 * s->room : 1 << 14;
+	s->word = g_realloc_n(s->word, s->room, sizeof *s->word);
+}
+
+/* --- the uop cache ----------------------------------------------------------------------------------- */
+
+/* The tag of the `way`-th line of a window: in the set of the window. */
+static uint64_t uop_tag(uint64_t window, unsigned way)
+{
+	return window | (uint64_t)way << 60;
+}
+
+static bool uop_lookup(struct outcomes *o, uint64_t window)
+{
+	bool all = cache_access(&o->uops, uop_tag(window, 0)) >= 0;
+
+	for (unsigned way = 1; all && way < (unsigned)o->desc->uopcache_max_ways; way++) {
+		/* What follows the last way of a window is empty: ways are entered together, and a victim is any of them. */
+		int64_t at = cache_find(&o->uops, uop_tag(window, way - 1));
+		if (!o->uops.lines[at].dirty)
+			break;
+		all = cache_access(&o->uops, uop_tag(window, way)) >= 0;
+	}
+	return all;
+}
+
+/* The decoders have left the window they were building. A line is marked dirty where a further way belongs to the window. */
+static void build_end(struct outcomes *o)
+{
+	unsigned each = (unsigned)o->desc->uopcache_line_uops, ways = (o->build_uops + each - 1) / each;
+
+	if (o->building != UINT64_MAX && o->build_ok && ways && ways <= (unsigned)o->desc->uopcache_max_ways) {
+		for (unsigned way = 0; way < ways; way++) {
+			struct cache_victim victim;
+			int64_t at = cache_access(&o->uops, uop_tag(o->building, way));
+			uint64_t line = at >= 0 ? (uint64_t)at : cache_insert(&o->uops, uop_tag(o->building, way), &victim);
+			o->uops.lines[line].dirty = way + 1 < ways;
+		}
+	}
+	o->building = UINT64_MAX;
+}
+
+static void build_add(struct outcomes *o, const struct insn *in, uint64_t window)
+{
+	if (o->building != window) {
+		build_end(o);
+		o->building = window;
+		o->build_uops = 0;
+		o->build_ok = true;
+	}
+	if (in->flags & INSN_MICROCODED)
+		o->build_uops += (unsigned)o->desc->uopcache_line_uops;
+	else
+		o->build_uops += in->decode_uops ? in->decode_uops : 1;
+	if (o->desc->uopcache_jcc_erratum && in->flags & INSN_JCC_ERRATUM)
+		o->build_ok = false;
+}
+
+/* How the instruction comes into the core: flags of the head. Code lines go to `out`. */
+static unsigned deliver(struct outcomes *o, const struct insn *in, struct outcome_stream *out)
+{
+	uint64_t last = in->pc + in->length - 1u;
+	unsigned flags = 0;
+
+	if (o->uops_on) {
+		uint64_t window = in->pc >> o->window_shift;
+		if (o->broken || window != o->window) {
+			bool building = window == o->building && !o->broken;
+			o->cached = !building && uop_lookup(o, window);
+			if (o->cached)
+				build_end(o);
+			o->window = window;
+			flags |= OUTCOME_BLOCK;
+		}
+		if (!o->cached)
+			build_add(o, in, window);
+	} else if (o->broken || last >> o->fetch_shift != o->window) {
+		o->window = last >> o->fetch_shift;
+		flags |= OUTCOME_BLOCK;
+	}
+	o->broken = false;
+	if (o->cached)
+		return flags;
+	if (in->pc >> o->memory.line_shift != o->line)
+		outcome_fetch(&o->memory, in->pc, out);
+	if (last >> o->memory.line_shift != in->pc >> o->memory.line_shift)
+		outcome_fetch(&o->memory, last, out);
+	o->line = last >> o->memory.line_shift;
+	return flags | OUTCOME_DECODED;
+}
+
+/* --- memory ------------------------------------------------------------------------------------------ */
+
+static inline unsigned bytes_of(uint64_t granule, uint64_t addr, uint64_t end)
+{
+	uint64_t from = granule * GRANULE < addr ? addr - granule * GRANULE : 0;
+	uint64_t to = (granule + 1) * GRANULE > end ? end - granule * GRANULE : GRANULE;
+	return (0xffu >> (GRANULE - (to - from))) << from & 0xffu;
+}
+
+static void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes)
+{
+	uint64_t store = s->nr_stores++;
+
+	/* Of a huge one (rep stos) the beginning: who reads the rest comes long after it. */
+	if (bytes > WHOLE_STORE)
+		bytes = WHOLE_STORE;
+	for (uint64_t g = addr / GRANULE; bytes && g <= (addr + bytes - 1) / GRANULE; g++) {
+		uint64_t *bucket = &s->bucket[g % SHADOW_BUCKETS];
+		s->node[s->nr_nodes % SHADOW_NODES] = (struct shadow_node){
+			.granule = g, .next = *bucket, .store = store, .bytes = (uint8_t)bytes_of(g, addr, addr + bytes),
+		};
+		*bucket = ++s->nr_nodes;
+	}
+}
+
+/* How many stores back those are that wrote the bytes of [addr, addr + bytes), at most two, the youngest first. Returns how many. */
+static inline unsigned shadow_load(const struct shadow *s, uint64_t addr, uint32_t bytes, unsigned distance[2])
+{
+	unsigned n = 0;
+
+	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++) {
+		unsigned want = bytes_of(g, addr, addr + bytes);
+		for (uint64_t at = s->bucket[g % SHADOW_BUCKETS]; want && at && s->nr_nodes - at < SHADOW_NODES; ) {
+			const struct shadow_node *node = &s->node[(at - 1) % SHADOW_NODES];
+			uint64_t back = s->nr_stores - node->store;
+			if (back > OUTCOME_FAR)
+				break;
+			if (node->granule == g && node->bytes & want) {
+				want &= ~(unsigned)node->bytes;
+				if ((n < 1 || distance[0] != back) && (n < 2 || distance[1] != back) && n < 2)
+					distance[n++] = (unsigned)back;
+			}
+			at = node->next;
+		}
+	}
+	return n;
+}
+
+static void load(struct outcomes *o, const struct step *s, uint64_t pc, struct outcome_stream *out)
+{
+	unsigned distance[2] = { 0, 0 }, n = shadow_load(&o->shadow, s->addr, s->bytes, distance);
+
+	outcome_access(&o->memory, OUTCOME_LOAD, s->addr, s->bytes, pc, distance[0], out);
+	if (__builtin_expect(n > 1, 0)) {
+		struct outcome_word w = { .kind = OUTCOME_SOURCE, .distance = (uint16_t)distance[1] };
+		outcome_push(out, outcome_pack(&w));
+	}
+}
+
+static void accesses(struct outcomes *o, const struct insn *in, const struct step *s, uint32_t nr_steps, struct outcome_stream *out)
+{
+	uint32_t i;
+
+	if (in->flags & INSN_PREFETCH) {
+		if (s->addr)
+			outcome_access(&o->memory, OUTCOME_SOFT, s->addr, 1, in->pc, 0, out);
+		return;
+	}
+	for (i = 0; i < nr_steps; i++) {
+		if (step_kind(&s[i]) == STEP_REPEAT) {
+			outcome_push(out, OUTCOME_REPEAT | s[i].addr << 16);
+			continue;
+		}
+		if (s[i].flags & STEP_LOAD && s[i].bytes) {
+			if (i < PASSED)
+				load(o, &s[i], in->pc, out);
+			else
+				outcome_access(&o->memory, OUTCOME_LOAD, s[i].addr, s[i].bytes, in->pc, 0, out);
+		}
+	}
+	for (i = 0; i < nr_steps; i++) {
+		if (s[i].flags & STEP_STORE && s[i].bytes) {
+			outcome_access(&o->memory, OUTCOME_STORE, s[i].addr, s[i].bytes, in->pc, 0, out);
+			shadow_store(&o->shadow, s[i].addr, s[i].bytes);
+		}
+	}
+}
+
+/* --- branches ---------------------------------------------------------------------------------------- */
+
+/* The branch that the instruction makes a pair with, NULL: none. */
+static const struct insn *pair(const struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, size_t ahead)
+{
+	if (!(in->flags & INSN_FUSES_NEXT) || !o->desc->decode_macro_fusion || !ahead || step_kind(next) != STEP_INSN ||
+	    next->flags & STEP_ENTER || s->flags & STEP_FAULT)
+		return NULL;
+	const struct insn *branch = code_insn(o->code, next->insn);
+	return branch->branch == BRANCH_CONDITIONAL && branch->pc == in->pc + in->length ? branch : NULL;
+}
+
+static unsigned resolve(struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, size_t ahead)
+{
+	bool known = ahead && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER), taken = s->flags & STEP_TAKEN;
+	uint64_t to = known ? code_insn(o->code, next->insn)->pc : taken && in->target ? in->target : in->pc + in->length;
+	unsigned flags = taken ? OUTCOME_TAKEN : 0;
+	struct prediction p;
+
+	branch_resolve(o->branch, in, taken, to, &p);
+	if (p.mispredicted && (known || in->target))
+		flags |= OUTCOME_MISPREDICT;
+	else if (p.redirect)
+		flags |= OUTCOME_REDIRECT;
+	else if (taken && p.btb == BTB_SECOND)
+		flags |= OUTCOME_BTB2;
+	return flags;
+}
+
+/* --- one instruction --------------------------------------------------------------------------------- */
+
+static void one(struct outcomes *o, const struct step *s, uint32_t nr_steps, size_t ahead, struct outcome_stream *out)
+{
+	const struct insn *in = code_insn(o->code, s->insn);
+	const struct step *next = s + nr_steps;
+	size_t head = out->nr;
+	unsigned kind = o->fused ? RECIPE_SECOND : RECIPE_PLAIN, flags = 0;
+	uint16_t branch_ports = 0;
+
+	outcome_push(out, 0);
+	if (s->flags & STEP_ENTER)
+		o->broken = true;
+	if (!o->fused)
+		flags = deliver(o, in, out);
+	if (out->nr > head + 1) {
+		flags |= OUTCOME_LINES;
+		outcome_push(out, OUTCOME_ACCESSES);
+	}
+	o->fused = false;
+	const struct insn *branch = pair(o, in, s, next, ahead);
+	if (branch) {
+		branch_ports = branch->nr_uops ? o->code->uops[branch->uop].ports : 0;
+		if (next->flags & STEP_TAKEN && branch_ports & o->desc->branch_taken_ports)
+			branch_ports &= (uint16_t)o->desc->branch_taken_ports;
+		kind |= next->flags & STEP_TAKEN ? RECIPE_FIRST | RECIPE_TAKEN : RECIPE_FIRST;
+		o->fused = true;
+	}
+	if (in->branch && !(s->flags & STEP_FAULT)) {
+		flags |= resolve(o, in, s, next, ahead);
+		if (flags & OUTCOME_TAKEN)
+			kind |= RECIPE_TAKEN;
+	}
+	if (flags & (OUTCOME_TAKEN | OUTCOME_MISPREDICT) || in->flags & (INSN_SYSCALL | INSN_FLUSH)) {
+		o->broken = true;
+		build_end(o);
+	}
+	if (nr_steps > 1 || s->flags & (STEP_LOAD | STEP_STORE) || in->flags & INSN_PREFETCH)
+		accesses(o, in, s, nr_steps, out);
+	if (s->flags & STEP_COUNTED)
+		flags |= OUTCOME_COUNTED;
+	if (s->flags & STEP_ENTER)
+		flags |= OUTCOME_ENTER;
+	if (s->flags & STEP_FAULT) {
+		flags |= OUTCOME_FAULT;
+		o->broken = true;
+		o->fused = false;
+	}
+	out->word[head] = outcome_head(recipe_of(o->recipes, s->insn, kind, branch_ports), flags, out->nr - head - 1);
+}
+
+size_t outcomes_batch(struct outcomes *o, const struct step *s, size_t n, size_t ahead, struct outcome_stream *out)
+{
+	size_t i = o->skip < n ? o->skip : n, all = n + ahead, done = 0;
+
+	o->skip -= i;
+	while (i < n) {
+		if (step_kind(&s[i]) == STEP_INSN) {
+			size_t end = i + 1;
+			while (end < all && (step_kind(&s[end]) == STEP_ACCESS || step_kind(&s[end]) == STEP_REPEAT))
+				end++;
+			one(o, &s[i], (uint32_t)(end - i), all - end, out);
+			done++;
+			i = end;
+			continue;
+		}
+		if (step_kind(&s[i]) == STEP_UNMAP)
+			outcome_unmap(&o->memory, s[i].addr, s[i].insn);
+		i++;
+	}
+	o->skip += i - n;
+	return done;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------- */
+
+void outcomes_free(struct outcomes *o)
+{
+	if (!o)
+		return;
+	outcome_memory_fini(&o->memory);
+	branch_free(o->branch);
+	if (o->uops_on)
+		cache_fini(&o->uops);
+	free(o);
+}
+
+static int power_of_two(const struct core_desc *d, const char *name, int32_t value)
+{
+	if (!(value & (value - 1)))
+		return 0;
+	error_set(EINVAL, d->name, "%s is %d, which is no power of two", name, value);
+	error_remedy("choose 16, 32 or another power of two");
+	return -EINVAL;
+}
+
+int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct code *code, struct recipes *recipes)
+{
+	struct outcomes *o = calloc(1, sizeof *o);
+	int err;
+
+	*out = NULL;
+	if (!o)
+		return error_errno(ENOMEM, "abstract core");
+	o->desc = d;
+	o->code = code;
+	o->recipes = recipes;
+	o->broken = true;
+	o->building = o->line = UINT64_MAX;
+	err = power_of_two(d, "fetch.bytes", d->fetch_bytes);
+	if (!err && d->uopcache_sets)
+		err = power_of_two(d, "uopcache.window", d->uopcache_window);
+	if (!err)
+		err = outcome_memory_init(&o->memory, d);
+	if (!err)
+		err = branch_new(&o->branch, d);
+	if (!err && d->uopcache_sets) {
+		err = cache_init(&o->uops, (uint32_t)d->uopcache_sets, (uint32_t)d->uopcache_ways, REPLACE_LRU);
+		o->uops_on = !err;
+	}
+	if (err) {
+		if (err == -ENOMEM)
+			error_errno(ENOMEM, "abstract core");
+		outcomes_free(o);
+		return err;
+	}
+	o->fetch_shift = (unsigned)__builtin_ctz((unsigned)d->fetch_bytes);
+	o->window_shift = (unsigned)__builtin_ctz((unsigned)d->uopcache_window);
+	*out = o;
+	return 0;
+}

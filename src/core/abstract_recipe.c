@@ -1,0 +1,268 @@
+#include "core/abstract_recipe.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/error.h"
+
+/* What the table of static instructions can hold, several kinds each; and the resources of them. */
+enum { MOST_RECIPES = 1 << 24, MOST_USES = 1 << 27 };
+
+static void *reserve(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int recipes_init(struct recipes *r, const struct core_desc *desc, const struct code *code)
+{
+	*r = (struct recipes){ .desc = desc, .code = code };
+	r->recipe = reserve(MOST_RECIPES * sizeof *r->recipe);
+	r->use = reserve(MOST_USES * sizeof *r->use);
+	if (r->recipe && r->use)
+		return 0;
+	recipes_fini(r);
+	return error_errno(ENOMEM, "recipes of the abstract core");
+}
+
+void recipes_fini(struct recipes *r)
+{
+	if (r->recipe)
+		munmap(r->recipe, MOST_RECIPES * sizeof *r->recipe);
+	if (r->use)
+		munmap(r->use, MOST_USES * sizeof *r->use);
+	g_free(r->of);
+	r->recipe = NULL;
+	r->use = NULL;
+	r->of = NULL;
+}
+
+/* --- sets of ports ----------------------------------------------------------------------------------- */
+
+static bool known(const struct recipes *r, uint16_t set)
+{
+	for (unsigned g = 0; g < r->nr_groups; g++)
+		if (r->group[g] == set)
+			return true;
+	return false;
+}
+
+/*
+ * Takes a set in, with its unions with those that it overlaps. Without more room, further unions are left out:
+ * the bound they stand for is then not seen. Returns whether anything is new.
+ */
+static bool add_group(struct recipes *r, uint16_t set)
+{
+	if (!set || known(r, set) || r->nr_groups == NR_GROUPS)
+		return false;
+	r->group[r->nr_groups++] = set;
+	for (unsigned g = 0; g < r->nr_groups; g++)
+		if (r->group[g] & set)
+			add_group(r, r->group[g] | set);
+	return true;
+}
+
+/* --- parts ------------------------------------------------------------------------------------------- */
+
+static void add_use(struct recipes *r, struct part *p, unsigned resource, unsigned amount)
+{
+	for (uint32_t i = p->use; i < p->use + p->nr_uses; i++) {
+		if (r->use[i].resource == resource) {
+			amount += r->use[i].amount;
+			r->use[i].amount = (uint16_t)(amount < UINT16_MAX ? amount : UINT16_MAX);
+			return;
+		}
+	}
+	assert(r->nr_uses < MOST_USES && p->nr_uses < UINT8_MAX);
+	r->use[r->nr_uses++] = (struct use){ (uint16_t)resource, (uint16_t)amount };
+	p->nr_uses++;
+}
+
+static uint8_t scheduler_of(const struct core_desc *d, uint16_t ports)
+{
+#define X(n) { d->sched##n##_entries, d->sched##n##_ports }
+	const struct { int32_t entries, ports; } s[CORE_SCHEDULERS] = { X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7) };
+#undef X
+	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
+		if (s[i].entries && s[i].ports & ports)
+			return (uint8_t)i;
+	return RECIPE_NO_SCHEDULER;
+}
+
+static void add_uop(struct recipes *r, struct part *p, const struct uop *u, uint16_t ports)
+{
+	if (!ports)
+		return;
+	for (unsigned g = 0; g < r->nr_groups; g++)
+		if ((r->group[g] & ports) == ports)
+			add_use(r, p, RESOURCE_PORTS + g, 1);
+	if (u->unit)
+		add_use(r, p, RESOURCE_UNITS + u->unit - 1u, u->busy ? u->busy : 1);
+	if (p->scheduler == RECIPE_NO_SCHEDULER)
+		p->scheduler = scheduler_of(r->desc, ports);
+	p->uops++;
+}
+
+/* The ports a uop of this execution may use: a macro-fused pair issues as its branch does, a taken branch where those may. */
+static uint16_t ports_of(const struct core_desc *d, const struct insn *in, const struct uop *u, unsigned kind, uint16_t branch_ports)
+{
+	if (u->kind == UOP_COMPUTE && kind & RECIPE_FIRST && branch_ports & u->ports)
+		return branch_ports & u->ports;
+	if (u->kind == UOP_COMPUTE && in->branch && kind & RECIPE_TAKEN && u->ports & d->branch_taken_ports)
+		return u->ports & (uint16_t)d->branch_taken_ports;
+	return u->ports;
+}
+
+static enum latency_class class_of(const struct insn *in)
+{
+	if (in->flags & INSN_FP)
+		return LATENCY_FLOAT;
+	if (in->flags & INSN_VINT)
+		return LATENCY_VECTOR;
+	return in->flags & INSN_LONG ? LATENCY_MULTIPLY : LATENCY_INTEGER;
+}
+
+static void registers(struct recipe *p, const struct insn *in)
+{
+	p->nr_addr = in->nr_addr;
+	p->nr_data = in->flags & (INSN_ZERO | INSN_LEAF_RESULT) ? 0 : in->nr_data;
+	p->nr_dst = in->nr_dst;
+	memcpy(p->addr, in->addr, sizeof p->addr);
+	memcpy(p->data, in->data, sizeof p->data);
+	memcpy(p->data_late, in->data_late, sizeof p->data_late);
+	memcpy(p->dst, in->dst, sizeof p->dst);
+	memcpy(p->dst_latency, in->dst_latency, sizeof p->dst_latency);
+}
+
+static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned kind, uint16_t branch_ports)
+{
+	const struct core_desc *d = r->desc;
+	const struct insn *in = code_insn(r->code, insn);
+	bool done_at_rename = (in->flags & INSN_MOVE && d->rename_move_slots && in->nr_data && in->nr_dst) || in->flags & INSN_ZERO;
+
+	*p = (struct recipe){
+		.insn = insn, .flags = in->flags, .branch_ports = branch_ports, .length = in->length, .branch = in->branch,
+		.decode_uops = in->decode_uops ? in->decode_uops : 1, .class = (uint8_t)class_of(in),
+		.latency = in->latency, .load_extra = in->load_extra,
+		.second = kind & RECIPE_SECOND,
+	};
+	p->eliminated = done_at_rename && !(in->flags & (INSN_LOAD | INSN_STORE));
+	registers(p, in);
+	p->slots = in->slots ? in->slots : 1;
+	if (in->flags & INSN_UNMODELLED) {
+		p->slots = (uint8_t)d->unmodelled_uops;
+		p->latency = (uint8_t)d->unmodelled_latency;
+	}
+	if (p->second)
+		p->slots = 0;
+	if (p->eliminated) {
+		p->latency = 0;
+		memset(p->dst_latency, 0, sizeof p->dst_latency);
+	}
+	for (unsigned k = 0; k < NR_PARTS; k++)
+		p->part[k] = (struct part){ .use = r->nr_uses, .scheduler = RECIPE_NO_SCHEDULER };
+	if (p->second || p->eliminated)
+		return;
+	p->uops = in->nr_uops;
+	for (unsigned k = 0; k < NR_PARTS; k++) {
+		static const uint8_t kinds[NR_PARTS] = { UOP_LOAD, UOP_COMPUTE, UOP_STA, UOP_STD };
+
+		p->part[k].use = r->nr_uses;
+		for (unsigned i = 0; i < in->nr_uops; i++) {
+			const struct uop *u = &r->code->uops[in->uop + i];
+			if (u->kind == kinds[k])
+				add_uop(r, &p->part[k], u, ports_of(d, in, u, kind, branch_ports));
+		}
+	}
+}
+
+static void grow(struct recipes *r, size_t at)
+{
+	size_t nr = r->nr_of ? r->nr_of : 1 << 16;
+
+	while (nr <= at)
+		nr *= 2;
+	if (nr == r->nr_of)
+		return;
+	r->of = g_realloc_n(r->of, nr, sizeof *r->of);
+	memset(r->of + r->nr_of, 0, (nr - r->nr_of) * sizeof *r->of);
+	r->nr_of = nr;
+}
+
+uint32_t recipe_make(struct recipes *r, uint32_t insn, unsigned kind, uint16_t branch_ports)
+{
+	const struct insn *in = code_insn(r->code, insn);
+	size_t at = (size_t)insn * NR_RECIPE_KINDS + kind;
+	bool found = false;
+
+	grow(r, at);
+	for (unsigned i = 0; i < in->nr_uops; i++) {
+		const struct uop *u = &r->code->uops[in->uop + i];
+		found |= add_group(r, ports_of(r->desc, in, u, kind, branch_ports));
+	}
+	if (found)
+		memset(r->of, 0, r->nr_of * sizeof *r->of);
+	assert(r->nr < MOST_RECIPES);
+	fill(r, &r->recipe[r->nr], insn, kind, branch_ports);
+	r->of[at] = ++r->nr;
+	return r->nr - 1;
+}
+
+/* --- names ------------------------------------------------------------------------------------------- */
+
+const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf)
+{
+	const char *prefix = NULL;
+	size_t letters = 0, at = 0;
+	bool brief = true;
+
+	for (unsigned i = 0; i < CORE_PORTS && d->port_names[i]; i++) {
+		const char *name = d->port_names[i];
+		size_t n = strlen(name);
+
+		if (!(ports >> i & 1))
+			continue;
+		if (!prefix) {
+			prefix = name;
+			letters = n ? n - 1 : 0;
+		}
+		brief = brief && n == letters + 1 && !strncmp(name, prefix, letters) && name[n - 1] >= '0' && name[n - 1] <= '9';
+	}
+	buf[0] = '\0';
+	for (unsigned i = 0; i < CORE_PORTS; i++) {
+		char number[8];
+		const char *name = d->port_names[i];
+
+		if (!(ports >> i & 1))
+			continue;
+		if (!name) {
+			snprintf(number, sizeof number, "%u", i);
+			name = number;
+		}
+		at += (size_t)snprintf(buf + at, 128 - at, "%s%s", brief || !at ? "" : "|", brief && at ? name + letters : name);
+		if (at >= 128)
+			break;
+	}
+	return buf;
+}
+
+const char *resource_name(const struct recipes *r, unsigned resource, char *buf)
+{
+	static const char *const names[RESOURCE_UNITS] = {
+		[RESOURCE_FRONTEND] = "frontend", [RESOURCE_UOPCACHE] = "uopcache", [RESOURCE_FETCH] = "fetch",
+		[RESOURCE_PREDECODE] = "predecode", [RESOURCE_DECODE] = "decode", [RESOURCE_COMPLEX] = "decode.complex",
+		[RESOURCE_MICROCODE] = "microcode", [RESOURCE_TAKEN] = "branch.taken", [RESOURCE_RETIRE] = "retire",
+		[RESOURCE_DRAIN] = "store.drain", [RESOURCE_L2] = "l2.bandwidth", [RESOURCE_LLC] = "llc.bandwidth",
+		[RESOURCE_MEMORY] = "memory.bandwidth", [RESOURCE_WALK] = "page.walks",
+	};
+
+	if (resource < RESOURCE_UNITS)
+		return names[resource];
+	if (resource < RESOURCE_PORTS)
+		return r->desc->unit_names[resource - RESOURCE_UNITS];
+	return ports_name(r->desc, r->group[resource - RESOURCE_PORTS], buf);
+}

@@ -1,0 +1,115 @@
+/*
+ * What a static instruction takes of the abstract core: resources, registers, latencies.
+ *
+ * A resource is something of bounded throughput that an instruction uses an amount of. Ports are conjunctive: for a set S
+ * of ports there is one resource of throughput |S|, and a uop that may run on P uses every resource whose S contains P.
+ * Together these bounds say what an ideal choice of ports could reach, and no port has to be chosen.
+ *
+ * Which sets matter is found out from the uops as they appear: every set that a uop may run on, and every union of two
+ * known sets that overlap. That is the closure of the groups which LLVM lists by hand. A new set makes new recipes;
+ * those handed out before stay valid and are not changed, so that other threads may read them meanwhile.
+ *
+ * Place: isa -> recipe -> abstract_outcome.c, abstract_time.c.
+ * Ref: Gus §3.1.1 (resource mapping); PALMED (Derumigny et al., CGO 2022).
+ */
+#ifndef CYCLEWISE_CORE_ABSTRACT_RECIPE_H
+#define CYCLEWISE_CORE_ABSTRACT_RECIPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/params.h"
+#include "isa/code.h"
+
+/* Resources: what is shared by all cores, unpipelined units, sets of ports. */
+enum resource {
+	RESOURCE_FRONTEND,             /* slots: rename */
+	RESOURCE_UOPCACHE,             /* uops delivered */
+	RESOURCE_FETCH,                /* bytes fetched for the decoders */
+	RESOURCE_PREDECODE,            /* instructions found in them */
+	RESOURCE_DECODE, RESOURCE_COMPLEX, /* instructions decoded; those of several uops */
+	RESOURCE_MICROCODE,            /* uops from the sequencer */
+	RESOURCE_TAKEN,                /* taken branches */
+	RESOURCE_RETIRE,               /* slots */
+	RESOURCE_DRAIN,                /* stores written to L1D */
+	RESOURCE_L2, RESOURCE_LLC, RESOURCE_MEMORY, /* lines from that level to the one above, or written to it */
+	RESOURCE_WALK,                 /* page walks; an amount is ticks */
+	RESOURCE_UNITS,
+	RESOURCE_PORTS = RESOURCE_UNITS + CORE_UNITS,
+	NR_GROUPS = 64,
+	NR_RESOURCES = RESOURCE_PORTS + NR_GROUPS,
+};
+
+/* Classes of instructions whose latency can be scaled by itself. */
+enum latency_class { LATENCY_INTEGER, LATENCY_MULTIPLY, LATENCY_FLOAT, LATENCY_VECTOR, NR_LATENCIES };
+
+struct use {
+	uint16_t resource;             /* from RESOURCE_UNITS on */
+	uint16_t amount;
+};
+
+enum { RECIPE_NO_SCHEDULER = 0xff };
+
+/* Uops of one kind: the resources they use, and the scheduler that holds them until they issue. */
+struct part {
+	uint32_t use;                  /* first in recipes.use */
+	uint8_t nr_uses;
+	uint8_t uops;
+	uint8_t scheduler;             /* RECIPE_NO_SCHEDULER: none */
+};
+
+enum { PART_LOAD, PART_COMPUTE, PART_STA, PART_STD, NR_PARTS };
+
+struct recipe {
+	struct part part[NR_PARTS];
+	uint32_t flags;                /* enum insn_flags */
+	uint32_t insn;                 /* index of the static instruction */
+	uint16_t branch_ports;         /* first of a pair: those of the branch */
+	uint8_t slots, decode_uops, length, branch;
+	uint8_t latency, load_extra, class;
+	uint8_t nr_addr, nr_data, nr_dst;
+	uint8_t addr[INSN_ADDRS], data[INSN_DATAS], data_late[INSN_DATAS], dst[INSN_DSTS], dst_latency[INSN_DSTS];
+	uint8_t uops;                  /* unfused */
+	bool second;                   /* of a macro-fused pair: nothing of its own */
+	bool eliminated;               /* a move or zero idiom that rename does */
+};
+
+struct recipes {
+	const struct core_desc *desc;
+	const struct code *code;
+	uint16_t group[NR_GROUPS];     /* sets of ports, in the order they were found */
+	unsigned nr_groups;
+	struct recipe *recipe;         /* [nr]: reserved address space, never moves */
+	struct use *use;               /* [nr_uses]: the same */
+	uint32_t nr, nr_uses;
+	uint32_t *of;                  /* [nr_of]: by (insn, kind): recipe + 1; 0: not made yet */
+	size_t nr_of;
+};
+
+/* Kinds of execution that have recipes of their own. */
+enum { RECIPE_PLAIN, RECIPE_TAKEN = 1, RECIPE_FIRST = 2 /* of a pair */, RECIPE_SECOND = 4, NR_RECIPE_KINDS = 8 };
+
+/* `desc` and `code` must outlive the recipes. 0 or -errno. */
+int  recipes_init(struct recipes *r, const struct core_desc *desc, const struct code *code);
+void recipes_fini(struct recipes *r);
+
+/* Makes the recipe; `branch_ports`: of the branch that the first of a pair issues with. */
+uint32_t recipe_make(struct recipes *r, uint32_t insn, unsigned kind, uint16_t branch_ports);
+
+/* The number of the recipe. */
+static inline uint32_t recipe_of(struct recipes *r, uint32_t insn, unsigned kind, uint16_t branch_ports)
+{
+	size_t at = (size_t)insn * NR_RECIPE_KINDS + kind;
+	uint32_t known = at < r->nr_of ? r->of[at] : 0;
+
+	if (__builtin_expect(known && r->recipe[known - 1].branch_ports == branch_ports, 1))
+		return known - 1;
+	return recipe_make(r, insn, kind, branch_ports);
+}
+
+/* "p23", or "p0|p10" where ports have no common letters and single digits; `buf` of 128 bytes is enough. */
+const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf);
+/* A resource's name, and the unit of its capacity. Valid until the next call with the same buffer. */
+const char *resource_name(const struct recipes *r, unsigned resource, char *buf);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * When: Algorithm 1 of the Gus paper, on the outcomes of abstract_outcome.h.
+ *
+ * Nothing ticks and nothing is simulated: each resource keeps the earliest time at which it can be used again, each
+ * location (register, line, store) the time at which it is there, and an instruction starts when all that constrains it
+ * allows. A resource is used for amount x inverse throughput from then on, or from the instruction's dispatch where it had
+ * been idle (UsedBy); a constraint that is later replaces the time, and its taint, of the constrained; one that is equal adds
+ * its taint (ConstrainBy).
+ *
+ * Times are whole ticks, ABSTRACT_TICKS a cycle: a common multiple of the numbers of ports, so that equal times are equal.
+ *
+ * What is not in the paper's listing: the memory part of an instruction starts by its address, before its other operands
+ * are there; the front end runs ahead of rename by a queue; schedulers, load and store queues and miss registers are
+ * constraints like the dispatch queue; retire width and mispredicted branches (--set commit.width=32, --ideal branch
+ * switch them off); memory fences and serialising instructions.
+ * Not modelled: physical registers, bypass delays, violations of memory order, bank conflicts.
+ * Ref: Gus §3.1, algorithm 1.
+ */
+#ifndef CYCLEWISE_CORE_ABSTRACT_TIME_H
+#define CYCLEWISE_CORE_ABSTRACT_TIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/abstract_outcome.h"
+#include "core/abstract_recipe.h"
+#include "core/params.h"
+
+#define ABSTRACT_TICKS UINT64_C(2882880) /* 2^6 * 3^2 * 5 * 7 * 11 * 13 */
+
+enum { WEIGHT_ONE = 1000 };            /* weights are in thousandths */
+
+/* What a variant may differ in. Ticks where nothing else is said; entries are counts. */
+struct abstract_costs {
+	uint64_t inverse[RESOURCE_PORTS]; /* ticks a use: inverse throughput; RESOURCE_WALK: ticks a tick of walking */
+	uint32_t port_weight[CORE_PORTS]; /* capacity of each port, WEIGHT_ONE: one uop a cycle */
+	uint64_t latency[NR_LATENCIES]; /* of a cycle of latency of an instruction of that class */
+	uint64_t load, load_extra;     /* L1D hit, load to use; a cycle more of a form that takes longer */
+	uint64_t level[LEVEL_MEMORY + 1]; /* load to use from there: L2, LLC, MEMORY */
+	uint64_t code[LEVEL_MEMORY + 1]; /* stall of the front end for a line from there */
+	uint64_t forward;              /* store to load */
+	uint64_t second, walk;         /* translation from the second level; a walk beside its loads */
+	uint64_t split[3], split_store[3]; /* by enum outcome_split */
+	uint64_t mispredict, redirect, btb2; /* resolved to offered again; bubbles */
+	uint64_t issue, commit;        /* dispatch to earliest issue; complete to commit */
+	uint64_t serialize, flush, exception, syscall, fence, lock;
+	uint64_t repeat_startup, repeat_line, repeat_slow; /* a line of a fast rep string; an iteration of a slow one */
+	uint64_t front;                /* fetch to offered, for the records alone */
+	uint32_t mispredicts;          /* so many of WEIGHT_ONE mispredictions cost anything */
+	uint32_t rob, queue, load_queue, store_queue, misses;
+	uint32_t scheduler[CORE_SCHEDULERS]; /* 0: absent */
+};
+
+void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d);
+
+/* Why an instruction started no earlier: a resource (enum resource), or one of these. */
+enum reason {
+	REASON_NONE = NR_RESOURCES,    /* nothing held it up */
+	REASON_LATENCY,                /* an operand */
+	REASON_LOAD,                   /* a line on its way, or what a store in the queue holds */
+	REASON_ROB, REASON_SCHEDULER, REASON_LOAD_QUEUE, REASON_STORE_QUEUE, REASON_MISSES,
+	REASON_BRANCH,                 /* a mispredicted branch before it */
+	REASON_CODE,                   /* its code was not in L1I */
+	REASON_SERIAL,                 /* a serialising instruction, a system call, a fence */
+	NR_REASONS,
+};
+const char *reason_name(const struct recipes *r, unsigned reason, char *buf);
+
+/* One instruction's way through the core, in ticks: what a timed record is made from. */
+struct passage {
+	uint64_t avail, dispatch, ready, issue, complete, leave, drain;
+	uint64_t front_stall, translation_stall; /* of the instruction cache and its TLB */
+	uint64_t dispatch_by, issue_by; /* number of the instruction that was waited for, from 1 on; 0: none */
+	uint16_t reason_dispatch, reason_issue; /* enum reason */
+	uint16_t psv;
+	uint8_t level, code_level;     /* enum level */
+	bool mispredicted;             /* and it cost something */
+};
+
+/* Shares of causality: how often instruction `insn` was on the critical path, and by what it was bound there. */
+struct causality_row {
+	uint64_t count;
+	uint64_t reason[NR_REASONS];
+};
+
+struct chrono;
+
+enum chrono_mode { CHRONO_PLAIN, CHRONO_PASSAGES, CHRONO_TAINT };
+
+/* One variant. `desc`: sizes of caches; `costs` is copied; `recipes` must outlive it. 0 or -errno. */
+int  chrono_new(struct chrono **out, const struct core_desc *desc, const struct abstract_costs *costs, const struct recipes *recipes,
+                enum chrono_mode mode);
+void chrono_free(struct chrono *v);
+
+/*
+ * Times the instructions whose outcomes are word[0..nr). In mode CHRONO_PASSAGES, p[] gets one passage each.
+ * No recipe may be made meanwhile; other variants may read the same stream in other threads.
+ */
+void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr, struct passage *p);
+
+/* Cycles of the counted instructions so far: of each, from the commit before it to its own. */
+uint64_t chrono_cycles(const struct chrono *v);
+uint64_t chrono_instructions(const struct chrono *v);
+
+/* Mode CHRONO_TAINT: the stream has ended; what is left in the taint queue is judged by the last commit. */
+void chrono_finish(struct chrono *v);
+/* NULL: never on the path. Valid until chrono_free(). */
+const struct causality_row *chrono_row(const struct chrono *v, uint32_t insn);
+/* Sum of all rows' counts. */
+uint64_t chrono_critical(const struct chrono *v);
+
+#endif
