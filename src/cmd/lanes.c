@@ -4,18 +4,21 @@
 #include <glib.h>
 
 #include "cmd/relay.h"
+#include "method/feed.h"
 
 /* One guest thread. A thread's core goes when it ends; its methods' lanes stay, for what they have counted. */
 struct lane {
 	struct lanes *lanes;
 	struct core *core;             /* NULL: ended */
-	void **of;                     /* [nr_methods] */
+	struct feed feed;
+	struct feed_target *target;    /* [nr_methods] */
 };
 
 struct lanes {
 	const struct core_ops *model;
 	struct code *code;
-	const struct run *run;
+	struct run run;
+	struct clock clock;
 	struct relay *relay;
 	size_t nr_methods;
 	void **state;                  /* [nr_methods] */
@@ -25,15 +28,12 @@ struct lanes {
 
 static void methods_take(void *ctx, void *p, const struct timed *t, size_t n)
 {
-	struct lanes *l = ctx;
 	struct lane *lane = p;
 
-	for (size_t i = 0; i < l->nr_methods; i++) {
-		if (t)
-			method_list[i]->batch(l->state[i], lane->of[i], t, n);
-		else
-			method_list[i]->finish(l->state[i], lane->of[i]);
-	}
+	if (t)
+		feed_batch(&lane->feed, t, n);
+	else
+		feed_finish(&lane->feed);
 }
 
 static void timed_take(void *ctx, const struct timed *t, size_t n)
@@ -50,14 +50,16 @@ int lanes_new(struct lanes **out, const struct core_ops *model, struct code *cod
 
 	l->model = model;
 	l->code = code;
-	l->run = run;
+	l->run = *run;
+	l->run.clock = &l->clock;
+	clock_init(&l->clock, run);
 	l->lane = g_ptr_array_new();
 	while (method_list[l->nr_methods])
 		l->nr_methods++;
 	l->state = g_new0(void *, l->nr_methods);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
 		l->state[i] = g_malloc0(method_list[i]->state_size);
-		err = method_list[i]->open(l->state[i], run);
+		err = method_list[i]->open(l->state[i], &l->run);
 		l->opened += !err;
 	}
 	if (!err)
@@ -74,9 +76,10 @@ static void lane_free(struct lanes *l, struct lane *lane)
 {
 	if (lane->core)
 		l->model->close(lane->core);
+	feed_fini(&lane->feed);
 	for (size_t i = 0; i < l->nr_methods; i++)
-		g_free(lane->of[i]);
-	g_free(lane->of);
+		g_free(lane->target[i].lane);
+	g_free(lane->target);
 	g_free(lane);
 }
 
@@ -104,12 +107,13 @@ static int lane_new(struct lanes *l, uint32_t thread)
 	int err;
 
 	lane->lanes = l;
-	lane->of = g_new0(void *, l->nr_methods);
-	err = l->model->open(&lane->core, l->run->desc, l->code, (struct timed_sink){ timed_take, lane });
+	lane->target = g_new0(struct feed_target, l->nr_methods);
+	feed_init(&lane->feed, &l->clock, thread, lane->target, l->nr_methods);
+	err = l->model->open(&lane->core, l->run.desc, l->code, (struct timed_sink){ timed_take, lane });
 	relay_wait(l->relay);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
-		lane->of[i] = g_malloc0(method_list[i]->lane_size);
-		err = method_list[i]->lane(l->state[i], lane->of[i], thread);
+		lane->target[i] = (struct feed_target){ method_list[i], l->state[i], g_malloc0(method_list[i]->lane_size) };
+		err = method_list[i]->lane(l->state[i], lane->target[i].lane, thread);
 	}
 	if (thread >= l->lane->len)
 		g_ptr_array_set_size(l->lane, (gint)thread + 1);

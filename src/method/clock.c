@@ -3,8 +3,6 @@
 #include <glib.h>
 #include <string.h>
 
-static const struct tick no_tick = { .cycle = UINT64_MAX };
-
 void clock_init(struct clock *c, const struct run *run)
 {
 	memset(c, 0, sizeof(*c));
@@ -29,7 +27,7 @@ static uint64_t splitmix(uint64_t *state)
 }
 
 /* Cycles to the next tick: uniform in [period - period / 8, period + period / 8]. */
-static uint64_t interval(const struct clock *c, struct clock_lane *l)
+static uint64_t to_next(const struct clock *c, struct clock_lane *l)
 {
 	uint64_t period = clock_period(c), jitter = period / 8, choices = 2 * jitter + 1;
 
@@ -43,17 +41,16 @@ void clock_lane_init(struct clock_lane *l, const struct clock *c, uint32_t threa
 	l->random = splitmix(&seed) + thread;
 	l->random = splitmix(&l->random);
 	l->room = 16;
-	l->queue = g_new(struct tick, l->room);
-	l->queue[0] = no_tick;
-	l->head = l->nr = 0;
-	l->number = l->horizon = 0;
-	l->next = interval(c, l);
+	l->tick = g_new(struct tick, l->room);
+	l->nr = 0;
+	l->number = 0;
+	l->next = to_next(c, l);
 }
 
 void clock_lane_fini(struct clock_lane *l)
 {
-	g_free(l->queue);
-	l->queue = NULL;
+	g_free(l->tick);
+	l->tick = NULL;
 }
 
 static void hold(struct clock *c, struct clock_lane *l)
@@ -64,32 +61,33 @@ static void hold(struct clock *c, struct clock_lane *l)
 	uint32_t level = (uint32_t)__builtin_ctzll(l->number);
 	if (level >= CLOCK_LEVELS)
 		level = CLOCK_LEVELS - 1;
-	if (l->nr + 2 > l->room) {
+	if (l->nr == l->room) {
 		l->room *= 2;
-		l->queue = g_renew(struct tick, l->queue, l->room);
+		l->tick = g_renew(struct tick, l->tick, l->room);
 	}
-	l->queue[l->nr++] = (struct tick){ .cycle = l->next, .level = level };
+	l->tick[l->nr++] = (struct tick){ .cycle = l->next, .level = level };
 	c->ticks[level]++;
 	if (++c->held > c->limit && c->level < CLOCK_LEVELS - 1)
 		c->held -= c->ticks[c->level++];
 }
 
-void clock_batch(struct clock *c, struct clock_lane *l, const struct timed *t, size_t n)
+/* Whether (a part of) the cycle is counted, that of v or of those behind it that commit with it. */
+static bool counted(const struct interval *v, const struct interval *end, uint64_t cycle)
 {
-	uint64_t horizon = l->horizon;
-	unsigned flags = 0;
+	bool counts = interval_counts(v);
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t leave = timed_leave(&t[i]);
-		horizon = leave > horizon ? leave : horizon;
-		flags |= t[i].flags;
-	}
-	l->horizon = horizon;
-	l->nr -= l->head;
-	memmove(l->queue, l->queue + l->head, l->nr * sizeof(*l->queue));
-	l->head = 0;
-	for (; l->next <= horizon; l->next += interval(c, l))
-		if (flags & TIMED_COUNTED)
+	while (!counts && ++v < end && v->from == cycle)
+		counts = interval_counts(v);
+	return counts;
+}
+
+void clock_make(struct clock *c, struct clock_lane *l, const struct interval *v, size_t n)
+{
+	l->nr = 0;
+	for (const struct interval *end = v + n; v < end && interval_end(end - 1) > l->next; l->next += to_next(c, l)) {
+		while (interval_end(v) <= l->next)
+			v++;
+		if (counted(v, end, l->next))
 			hold(c, l);
-	l->queue[l->nr] = no_tick;
+	}
 }

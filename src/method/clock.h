@@ -1,16 +1,16 @@
 /*
  * The clock of the methods that sample cycles: when each of a thread's samples is due.
  *
- * Every such method runs its own copy, and all copies tick in the very same cycles, whatever stage of the pipeline
- * a method looks at: the ticks are a function of the batches alone. Ticks are `period` cycles apart, give or
- * take a jitter, uniform within an eighth of it, from a generator seeded by the run's seed and the thread.
+ * There is one clock for all of them, which ticks once a block (feed.h), so that they sample the very same cycles,
+ * whatever stage of the pipeline a method looks at. Ticks are `period` cycles apart, give or take a jitter, uniform
+ * within an eighth of it, from a generator seeded by the run's seed and the thread.
  *
  * Without a period of the user's it starts at 1000 cycles; whenever the run holds more than `limit` ticks, every
  * second one of each thread is dropped and the period doubles. A tick's `level` is how many doublings it survives, so
  * that a method can keep its samples summed up by level and forget those below the clock's, none kept one by one.
  *
- * Ticks are handed out ahead of the batch's last commit, squash included. Batches in which nothing is counted
- * use up cycles but no ticks; ticks beside a counted window, in the same batch, count as held.
+ * Ticks are handed out up to the last commit of a block, squash included: ahead of what is final. Cycles that
+ * are not counted have none.
  * Ref: TEA §4 (all methods sample in the same cycles).
  */
 #ifndef CYCLEWISE_METHOD_CLOCK_H
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "method/method.h"
+#include "method/walker.h"
 
 enum { CLOCK_PERIOD = 1000, CLOCK_LIMIT = 4000000, CLOCK_LEVELS = 32 };
 
@@ -34,29 +34,24 @@ struct clock {
 };
 
 struct tick {
-	uint64_t cycle;                /* UINT64_MAX: no more for now */
+	uint64_t cycle;
 	uint32_t level;                /* below the clock's: dropped */
 };
 
 struct clock_lane {
 	uint64_t next;                 /* cycle of the tick not yet made */
-	uint64_t horizon;              /* ticks up to this cycle are made */
 	uint64_t number;               /* of the last tick, in ticks of level 0, from 1 */
 	uint64_t random;
-	struct tick *queue;            /* [room]; [head .. nr) are made and not passed; then one of UINT64_MAX */
-	size_t head, nr, room;
+	struct tick *tick;             /* [room]; the last [nr] made */
+	size_t nr, room;
 };
 
 void clock_init(struct clock *c, const struct run *run);
 void clock_lane_init(struct clock_lane *l, const struct clock *c, uint32_t thread);
 void clock_lane_fini(struct clock_lane *l);
-/* Before a method looks at a batch. */
-void clock_batch(struct clock *c, struct clock_lane *l, const struct timed *t, size_t n);
+/* Makes the ticks in the cycles of v[0 .. n), intervals in order, after those that had been made. */
+void clock_make(struct clock *c, struct clock_lane *l, const struct interval *v, size_t n);
 /* In force now, in cycles. */
 uint64_t clock_period(const struct clock *c);
-
-/* The earliest tick that clock_pass() has not passed. */
-static inline struct tick clock_tick(const struct clock_lane *l) { return l->queue[l->head]; }
-static inline void clock_pass(struct clock_lane *l) { l->head++; }
 
 #endif

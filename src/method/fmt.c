@@ -28,7 +28,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "method/walker.h"
+#include "method/feed.h"
 #include "profile/profile.h"
 
 enum component { BASE, L1I, L2I, ITLB, L1D, L2D, DTLB, BRANCH, LONG_LATENCY, NR_COMPONENTS };
@@ -53,7 +53,6 @@ enum { NESTED = 8 };
 
 /* Invariant: cycles before `now` are accounted for; all that dispatched before is in the ROB or has left. */
 struct fmt_lane {
-	struct walker walker;
 	struct fmt_lane *next;
 	uint64_t units;                /* counted, in all intervals the walker gave out */
 	uint64_t cycles[NR_COMPONENTS];/* BASE unused */
@@ -73,7 +72,8 @@ struct fmt_lane {
 	uint64_t first_flight, last_flight, flight_room;
 	struct span *offs;             /* [off_room], ring: front-end counters off; ascending, disjoint; since `fetch` */
 	uint64_t first_off, last_off, off_room;
-	GArray *held;                  /* struct timed: dispatch in cycles that the walker has not given out yet */
+	uint64_t end;                  /* first cycle that is not final */
+	struct stack { uint64_t now, cycles[NR_COMPONENTS]; } newest, final; /* of cycles before `now`; final.now <= end */
 };
 
 struct fmt {
@@ -95,11 +95,9 @@ static int fmt_lane(void *state, void *lane, uint32_t thread)
 	struct fmt *s = state;
 	struct fmt_lane *l = lane;
 
-	walker_init(&l->walker);
 	l->flight_room = l->off_room = 256;
 	l->flights = g_new(struct flight, l->flight_room);
 	l->offs = g_new(struct span, l->off_room);
-	l->held = g_array_new(FALSE, FALSE, sizeof(struct timed));
 	l->next = s->lanes;
 	s->lanes = l;
 	return 0;
@@ -281,6 +279,27 @@ static void enter_doomed(struct fmt_lane *l, const struct timed *t)
 		l->doomed[l->nr_doomed++] = (struct doomed){ end, t->slots };
 }
 
+/* Wrong-path records that enter with the one before, for the same squash, or never do; the first that is not so. */
+static const struct timed *follow_doomed(struct fmt_lane *l, const struct timed *t, const struct timed *end)
+{
+	uint64_t leave = l->nr_doomed ? l->doomed[l->nr_doomed - 1].leave : UINT64_MAX;
+	uint32_t slots = 0;
+
+	for (; t < end && t->flags & TIMED_WRONG; t++) {
+		if (t->dispatch == TIMED_NEVER)
+			continue;
+		if (timed_dispatch(t) >= l->now || timed_leave(t) != leave)
+			break;
+		slots += t->slots;
+		l->fetch = t->fetch;
+	}
+	if (slots) {
+		l->doomed[l->nr_doomed - 1].slots += slots;
+		l->occupied += slots;
+	}
+	return t;
+}
+
 /* A flusher squashed with an older one is not at the head. */
 static bool is_head(struct fmt_lane *l, const struct timed *t)
 {
@@ -330,65 +349,52 @@ static void dispatch(const struct fmt *s, struct fmt_lane *l, const struct timed
 	}
 }
 
-/* Dispatches what does so in cycles that the walker has given out; the number of records that are done with. */
-static size_t dispatch_some(const struct fmt *s, struct fmt_lane *l, const struct timed *t, size_t n)
+static void take(struct fmt_lane *l, const struct walked *w)
 {
-	uint64_t end = walker_end(&l->walker);
-	size_t i = 0;
-
-	for (; i < n; i++) {
-		if (t[i].dispatch == TIMED_NEVER)
-			continue;
-		if (timed_dispatch(&t[i]) >= end)
-			break;
-		dispatch(s, l, &t[i]);
+	if (w->every & w->any & TIMED_COUNTED) {
+		l->units += (w->end - w->from) * CYCLE_UNITS;
+		return;
 	}
-	return i;
+	for (const struct interval *v = w->v; v < w->v + w->nr; v++)
+		l->units += interval_counts(v) ? (v->commit - v->from) * CYCLE_UNITS + v->units : 0;
 }
 
-static void take(struct fmt_lane *l, const struct interval *v, size_t n)
+/* What has dispatched may be ahead of what is final: a checkpoint has the stack of an earlier cycle, the base the rest. */
+static void publish(struct fmt_lane *l)
 {
-	uint64_t units = 0;
-
-	for (size_t i = 0; i < n; i++)
-		units += interval_counts(&v[i]) ? (v[i].commit - v[i].from) * CYCLE_UNITS + v[i].units : 0;
-	l->units += units;
+	if (l->newest.now > l->end)
+		return;
+	l->final = l->newest;
+	l->newest.now = l->now;
+	memcpy(l->newest.cycles, l->cycles, sizeof(l->cycles));
 }
 
-static void fmt_batch(void *state, void *lane, const struct timed *t, size_t n)
+static void fmt_block(void *state, void *lane, const struct block *b)
 {
 	const struct fmt *s = state;
 	struct fmt_lane *l = lane;
-	const struct timed *end = t + n;
-	const struct interval *v;
 
-	while (t < end) {
-		const struct timed *from = t;
-		size_t nr = walker_read(&l->walker, &t, end, &v);
-
-		take(l, v, nr);
-		if (l->held->len)
-			g_array_remove_range(l->held, 0, (guint)dispatch_some(s, l, (struct timed *)(void *)l->held->data, l->held->len));
-		if (!l->held->len)
-			from += dispatch_some(s, l, from, (size_t)(t - from));
-		g_array_append_vals(l->held, from, (guint)(t - from));
+	for (const struct timed *t = b->t, *end = t + b->n; t < end; t++) {
+		if (t->flags & TIMED_WRONG)
+			t = follow_doomed(l, t, end);
+		if (t < end && t->dispatch != TIMED_NEVER)
+			dispatch(s, l, t);
 	}
+	take(l, &b->walked);
+	l->end = b->walked.end;
+	publish(l);
 }
 
 static void fmt_finish(void *state, void *lane)
 {
 	const struct fmt *s = state;
 	struct fmt_lane *l = lane;
-	const struct interval *v;
-	size_t nr = walker_finish(&l->walker, &v);
 
-	take(l, v, nr);
-	dispatch_some(s, l, (struct timed *)(void *)l->held->data, l->held->len);
-	g_array_set_size(l->held, 0);
-	go_on(l, walker_end(&l->walker), s->entries - 1, false);
+	go_on(l, l->end, s->entries - 1, false);
 	if (l->penalty)
 		l->cycles[BRANCH] += l->on - l->penalty_on;
 	l->penalty = false;
+	memcpy(l->final.cycles, l->cycles, sizeof(l->cycles));
 }
 
 static int fmt_save(const void *state, struct profile *out)
@@ -400,8 +406,8 @@ static int fmt_save(const void *state, struct profile *out)
 	for (const struct fmt_lane *l = s->lanes; l; l = l->next) {
 		units[BASE] += l->units;
 		for (unsigned k = BASE + 1; k < NR_COMPONENTS; k++) {
-			units[k] += l->cycles[k] * CYCLE_UNITS;
-			units[BASE] -= l->cycles[k] * CYCLE_UNITS;
+			units[k] += l->final.cycles[k] * CYCLE_UNITS;
+			units[BASE] -= l->final.cycles[k] * CYCLE_UNITS;
 		}
 	}
 	for (unsigned k = 0; k < NR_COMPONENTS && !err; k++)
@@ -416,7 +422,6 @@ static void fmt_close(void *state)
 	for (struct fmt_lane *l = s->lanes; l; l = l->next) {
 		g_free(l->flights);
 		g_free(l->offs);
-		g_array_free(l->held, TRUE);
 	}
 }
 
@@ -427,7 +432,7 @@ const struct method method_fmt = {
 	.lane_size = sizeof(struct fmt_lane),
 	.open = fmt_open,
 	.lane = fmt_lane,
-	.batch = fmt_batch,
+	.block = fmt_block,
 	.finish = fmt_finish,
 	.save = fmt_save,
 	.close = fmt_close,

@@ -2,7 +2,8 @@
  * Accounting methods: functions of the stream of timed records.
  *
  * A method keeps one state a run and one lane a guest thread (each thread has its own core and stream).
- * The driver allocates both, zeroed. All calls come from one thread.
+ * The driver allocates both, zeroed. All calls come from one thread. A lane's stream reaches all methods of a run
+ * in the same blocks (feed.h): records, and what the one walk over them found out.
  */
 #ifndef CYCLEWISE_METHOD_METHOD_H
 #define CYCLEWISE_METHOD_METHOD_H
@@ -16,6 +17,8 @@
 #include "record/timed.h"
 #include "source/regions.h"
 
+struct block;
+struct clock;
 struct profile;
 
 /* A cycle in the integer shares that accounting uses: divisible by 1 to 16, so sums are exact. */
@@ -27,6 +30,7 @@ struct run {
 	const struct regions *regions; /* NULL: none */
 	uint64_t period;               /* cycles between samples; 0: start at 1000 and adapt */
 	uint64_t seed;
+	const struct clock *clock;     /* of the methods that sample cycles; set by who feeds them, valid until close() */
 };
 
 struct method {
@@ -34,9 +38,9 @@ struct method {
 	size_t state_size, lane_size;
 	int  (*open)(void *state, const struct run *run);          /* 0 or -errno */
 	int  (*lane)(void *state, void *lane, uint32_t thread);    /* a thread begins */
-	void (*batch)(void *state, void *lane, const struct timed *t, size_t n); /* hot */
-	void (*finish)(void *state, void *lane);                   /* the thread's stream has ended */
-	int  (*save)(const void *state, struct profile *out);      /* at any time between batches; 0 or -errno */
+	void (*block)(void *state, void *lane, const struct block *b); /* hot */
+	void (*finish)(void *state, void *lane);                   /* the thread's stream has ended; NULL: nothing to do then */
+	int  (*save)(const void *state, struct profile *out);      /* at any time between blocks; 0 or -errno */
 	void (*close)(void *state);                                /* also frees what lanes hold */
 };
 

@@ -3,9 +3,10 @@
  * executed and how many cycles it cost. This is the golden reference that sampling methods are measured against,
  * and what `report` shows. The sum over all rows is the number of counted cycles, exactly.
  *
- * Executions that met no event are counted in an array over the static instructions; other signatures, and
- * instructions beyond the array, in a hash table. Memory grows with the code that was executed, not with the
- * length of the run.
+ * All executions are counted in an array over the static instructions, whatever their signature, so that nothing
+ * need be known of most; those that met an event, and instructions beyond the array, in a hash table besides. What
+ * an instruction has in the array and not in the table is its Base. Memory grows with the code that was executed,
+ * not with the length of the run.
  *
  * A row may have cycles without an execution: a flusher that never commits, or one before the counted region.
  * Ref: TEA §2 (PICS), §4 (golden reference).
@@ -13,26 +14,24 @@
 #include <errno.h>
 #include <glib.h>
 
+#include "method/feed.h"
 #include "method/tally.h"
-#include "method/walker.h"
 #include "profile/profile.h"
 
-struct plain { uint64_t executions, units; };
+struct sums { uint64_t executions, units; };
 
 struct pics {
-	struct plain *plain;           /* [TALLY_INSNS]: executions without an event */
+	struct sums *all;              /* [TALLY_INSNS]: of any signature */
 	uint32_t nr;                   /* of them in use */
-	struct tally events;           /* by tally_key() */
+	struct tally events;           /* those of a signature, by tally_key(); for insn >= TALLY_INSNS of any */
 };
-
-struct pics_lane { struct walker walker; };
 
 static int pics_open(void *state, const struct run *run)
 {
 	struct pics *p = state;
 
-	p->plain = tally_array_new(sizeof(*p->plain));
-	if (!p->plain)
+	p->all = tally_array_new(sizeof(*p->all));
+	if (!p->all)
 		return -ENOMEM;
 	tally_init(&p->events);
 	return 0;
@@ -40,58 +39,74 @@ static int pics_open(void *state, const struct run *run)
 
 static int pics_lane(void *state, void *lane, uint32_t thread)
 {
-	walker_init(&((struct pics_lane *)lane)->walker);
 	return 0;
 }
 
-static inline void add(struct pics *p, uint32_t insn, uint16_t psv, uint64_t executions, uint64_t units)
+static inline uint64_t units_of(const struct interval *v)
 {
-	if (__builtin_expect(!psv && insn < TALLY_INSNS, 1)) {
-		p->plain[insn].executions += executions;
-		p->plain[insn].units += units;
-		if (insn >= p->nr)
-			p->nr = insn + 1;
+	return (v->commit - v->from) * CYCLE_UNITS + v->units;
+}
+
+/* `units` wrap: what an instruction has not got itself is taken from it again. */
+static void add_all(struct pics *p, uint32_t insn, uint64_t units)
+{
+	if (insn >= TALLY_INSNS)
 		return;
-	}
+	p->all[insn].units += units;
+	p->nr = insn < p->nr ? p->nr : insn + 1;
+}
+
+static void add_events(struct pics *p, uint32_t insn, uint16_t psv, uint64_t executions, uint64_t units)
+{
+	if (!psv && insn < TALLY_INSNS)
+		return;
 	struct tally_row *row = tally_row(&p->events, tally_key(insn, psv));
 	row->count += executions;
 	row->units += units;
 }
 
-static void take(struct pics *p, const struct interval *v, size_t n)
+/* An interval with an event, or whose first cycles the flusher before it pays. */
+static void take_notable(struct pics *p, const struct interval *v)
 {
-	for (size_t i = 0; i < n; i++) {
-		uint64_t from = v[i].from;
+	uint64_t flushed = v->own ? 0 : (v->enter - v->from) * CYCLE_UNITS;
 
-		if (!interval_counts(&v[i]))
+	if (flushed) {
+		add_all(p, v->insn, -flushed);
+		add_all(p, v->payer, flushed);
+		add_events(p, v->payer, v->payer_psv, 0, flushed);
+	}
+	add_events(p, v->insn, v->psv, interval_commits(v), units_of(v) - flushed);
+}
+
+/* Beyond the array, without an event: not among the notable. */
+static void take_far(struct pics *p, const struct interval *v)
+{
+	if (!v->psv && v->own)
+		add_events(p, v->insn, 0, interval_commits(v), units_of(v));
+}
+
+static void pics_block(void *state, void *lane, const struct block *b)
+{
+	struct pics *p = state;
+	const struct walked *w = &b->walked;
+	bool all = w->every & TIMED_COUNTED;
+	uint32_t nr = p->nr;
+
+	for (const struct interval *v = w->v; v < w->v + w->nr; v++) {
+		if (!all && !interval_counts(v))
 			continue;
-		if (__builtin_expect(!v[i].own && v[i].enter > from, 0)) {
-			add(p, v[i].payer, v[i].payer_psv, 0, (v[i].enter - from) * CYCLE_UNITS);
-			from = v[i].enter;
+		if (__builtin_expect(v->insn >= TALLY_INSNS, 0)) {
+			take_far(p, v);
+			continue;
 		}
-		add(p, v[i].insn, v[i].psv, interval_commits(&v[i]), (v[i].commit - from) * CYCLE_UNITS + v[i].units);
+		p->all[v->insn].executions += interval_commits(v);
+		p->all[v->insn].units += units_of(v);
+		nr = v->insn < nr ? nr : v->insn + 1;
 	}
-}
-
-static void pics_batch(void *state, void *lane, const struct timed *t, size_t n)
-{
-	struct pics_lane *l = lane;
-	const struct timed *end = t + n;
-	const struct interval *v;
-
-	while (t < end) {
-		size_t nr = walker_read(&l->walker, &t, end, &v);
-		take(state, v, nr);
-	}
-}
-
-static void pics_finish(void *state, void *lane)
-{
-	struct pics_lane *l = lane;
-	const struct interval *v;
-	size_t nr = walker_finish(&l->walker, &v);
-
-	take(state, v, nr);
+	p->nr = nr;
+	for (size_t i = 0; i < w->nr_notable; i++)
+		if (interval_counts(&w->v[w->notable[i]]))
+			take_notable(p, &w->v[w->notable[i]]);
 }
 
 /* By instruction, then signature. */
@@ -103,9 +118,13 @@ static int pics_save(const void *state, struct profile *out)
 	struct tally_row *rows = tally_sorted(&p->events, &nr);
 
 	for (uint32_t insn = 0; insn < p->nr && !err; insn++) {
-		const struct plain *plain = &p->plain[insn];
-		if (plain->executions || plain->units)
-			err = profile_cycles(out, insn, 0, plain->executions, plain->units);
+		struct sums base = p->all[insn];
+		for (size_t i = k; i < nr && tally_insn(rows[i].key) == insn; i++) {
+			base.executions -= rows[i].count;
+			base.units -= rows[i].units;
+		}
+		if (base.executions || base.units)
+			err = profile_cycles(out, insn, 0, base.executions, base.units);
 		for (; k < nr && tally_insn(rows[k].key) == insn && !err; k++)
 			err = profile_cycles(out, insn, tally_psv(rows[k].key), rows[k].count, rows[k].units);
 	}
@@ -119,7 +138,7 @@ static void pics_close(void *state)
 {
 	struct pics *p = state;
 
-	tally_array_free(p->plain, sizeof(*p->plain));
+	tally_array_free(p->all, sizeof(*p->all));
 	tally_fini(&p->events);
 }
 
@@ -127,11 +146,10 @@ const struct method method_pics = {
 	.name = "pics",
 	.help = "exact cycle stack of every instruction (the golden reference)",
 	.state_size = sizeof(struct pics),
-	.lane_size = sizeof(struct pics_lane),
+	.lane_size = 1,
 	.open = pics_open,
 	.lane = pics_lane,
-	.batch = pics_batch,
-	.finish = pics_finish,
+	.block = pics_block,
 	.save = pics_save,
 	.close = pics_close,
 };

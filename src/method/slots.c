@@ -19,50 +19,74 @@
  * all counted, total is T times the cycles. Instructions and cycles (of commit, by the walker) are those
  * of the same instructions. Regions nest by depth, per thread; one left without its end mark stays open.
  *
- * Per-cycle state would cost too much: uops are taken in order, and the slots between two dispatches are classed
- * by looking at most T uops ahead. Flushes nested more than FLUSHES deep in squashed code do not count as recovery.
+ * Nothing looks at cycles. Slots have a place, cycle times T plus a number, so that how many there were is a
+ * difference. A uop waits in a slot from when it is offered, or from when it is among the next T to go, which is
+ * when the uop T before it has gone, until it goes:
+ *
+ *      waits = gone(k) - max(offered(k), gone(k - T) + 1)
+ *
+ * and recovery is looked at where something of the right path comes after a flush. Sums are of the whole stream;
+ * windows and regions are differences of them. A uop that waited across the beginning or end of one is only known
+ * when it goes: its wait is split then. Flushes nested more than FLUSHES deep in squashed code do not count as
+ * recovery.
  * Ref: Sites, "issue slots"; Yasin, "A top-down method", ISPASS 2014 (recovery).
  */
 #include <glib.h>
 #include <string.h>
 
-#include "method/walker.h"
+#include "method/feed.h"
 #include "profile/profile.h"
 
-/* The widest rename has 16 slots; uops of that many are at most 32 records, as every other may be a fused second. */
-enum { AHEAD = 32, FLUSHES = 4 };
+/*
+ * The widest rename has 16 slots; uops of that many are at most 32 records, as every other may be a fused second, and each
+ * may begin or end a window and a region.
+ */
+enum { WIDTH = 16, FLUSHES = 4, EDGES = 64 };
 
 #define NO_FLUSH UINT64_MAX
 
 struct retired { uint64_t instructions, units; };
 
+/* Sums of slots up to a place in their order; `place` is cycle times T plus the number of the slot. */
+struct sums { uint64_t place, issued, waiting, retired, recovery, uops; };
+
 /* A marked region in one thread. `at_begin`: the thread's counters when it was entered. */
 struct region {
 	uint64_t entries;
 	uint32_t slot_depth, commit_depth;
-	struct slot_counts slots, slots_at_begin;
+	struct sums slots, slots_at_begin;
 	struct retired retired, retired_at_begin;
 };
 
-/* While counting; the four counters by their parts, which are fewer sums a record. */
-struct tallies { uint64_t idle, waiting, issued, retired, recovery; };
+/* Where a window or a region begins or ends: after all that waited in cycles before `cycle`. */
+struct edge {
+	uint64_t cycle;
+	uint32_t region;               /* WINDOW: a counted window */
+	bool begins, counting;         /* counting: before it */
+};
+#define WINDOW UINT32_MAX
 
-/* Invariant: all slots before the `used`-th of `cycle` are counted. */
+/* Invariant: all slots before the `used`-th of `cycle` are in `sums`; of those waiting now, what they waited will be. */
 struct slots_lane {
-	struct walker walker;
 	struct slots_lane *next;       /* in order of creation */
 	uint32_t thread;
 	bool begun, counting;
 	uint64_t cycle;
 	uint32_t used;
-	struct tallies slots;
+	uint64_t end;                  /* first cycle that is not final */
+	uint64_t nr;                   /* uops offered */
+	uint64_t turn[2 * WIDTH];      /* [nr % (2 * WIDTH)]: first cycle after it went, or was squashed */
+	struct sums sums;              /* place: not kept here, see place() */
+	struct sums counted;           /* of windows that are over ... */
+	struct sums since;             /* ... and at the beginning of the one that is not */
 	struct retired retired;
-	uint64_t uops;
 	uint64_t flush[FLUSHES];       /* cycles of flushes after which nothing of the right path came yet */
 	uint32_t nr_flushes;
-	uint32_t nr_edge, nr_regions;
+	uint32_t nr_edges;
+	struct edge edge[EDGES];       /* the last ones, by nr_edges % EDGES */
+	uint64_t last_edge;            /* cycle of the last one */
+	uint32_t nr_regions;
 	struct region *region;         /* [nr_regions] */
-	struct timed edge[2 * AHEAD];  /* [nr_edge]: last of the batch before, and then what comes after them */
 };
 
 struct slots {
@@ -76,6 +100,7 @@ static int slots_open(void *state, const struct run *run)
 	struct slots *s = state;
 
 	s->width = (uint32_t)run->desc->rename_width;
+	g_assert(s->width <= WIDTH);
 	s->regions = run->regions;
 	s->end = &s->first;
 	return 0;
@@ -86,35 +111,47 @@ static int slots_lane(void *state, void *lane, uint32_t thread)
 	struct slots *s = state;
 	struct slots_lane *l = lane;
 
-	walker_init(&l->walker);
 	l->thread = thread;
+	l->nr = s->width;              /* so many went before cycle 0, as it were */
 	*s->end = l;
 	s->end = &l->next;
 	return 0;
 }
 
-/* --- regions ----------------------------------------------------------------------------------------- */
+/* --- windows and regions ----------------------------------------------------------------------------- */
 
-static struct slot_counts slots_now(const struct slots_lane *l)
+static void sums_add(struct sums *to, const struct sums *now, const struct sums *then)
 {
-	const struct tallies *s = &l->slots;
-
-	return (struct slot_counts){ s->idle + s->issued, s->waiting + s->issued, s->issued, s->retired, s->recovery };
+	to->place += now->place - then->place;
+	to->issued += now->issued - then->issued;
+	to->waiting += now->waiting - then->waiting;
+	to->retired += now->retired - then->retired;
+	to->recovery += now->recovery - then->recovery;
+	to->uops += now->uops - then->uops;
 }
 
-static struct slot_counts slots_since(const struct slot_counts *now, const struct slot_counts *then)
+static struct sums sums_here(const struct slots *s, const struct slots_lane *l)
 {
-	return (struct slot_counts){ now->total - then->total, now->filled - then->filled, now->issued - then->issued,
-	                             now->retired - then->retired, now->recovery - then->recovery };
+	struct sums here = l->sums;
+
+	here.place = l->cycle * s->width + l->used;
+	return here;
 }
 
-static void slots_add(struct slot_counts *sum, struct slot_counts more)
+/* What was counted up to here. */
+static struct sums sums_counted(const struct slots *s, const struct slots_lane *l)
 {
-	sum->total += more.total;
-	sum->filled += more.filled;
-	sum->issued += more.issued;
-	sum->retired += more.retired;
-	sum->recovery += more.recovery;
+	struct sums counted = l->counted, here = sums_here(s, l);
+
+	if (l->counting)
+		sums_add(&counted, &here, &l->since);
+	return counted;
+}
+
+static struct slot_counts slot_counts(const struct sums *s)
+{
+	return (struct slot_counts){ .total = s->place, .filled = s->waiting + s->issued, .issued = s->issued,
+	                             .retired = s->retired, .recovery = s->recovery };
 }
 
 static void retired_add(struct retired *sum, const struct retired *now, const struct retired *then)
@@ -123,62 +160,100 @@ static void retired_add(struct retired *sum, const struct retired *now, const st
 	sum->units += now->units - then->units;
 }
 
-static struct region *marked(const struct slots *s, struct slots_lane *l, uint32_t insn, bool *begin)
+static void edge_push(struct slots_lane *l, uint32_t region, bool begins)
 {
-	struct mark mark;
+	l->edge[l->nr_edges++ % EDGES] = (struct edge){ l->cycle, region, begins, l->counting };
+	l->last_edge = l->cycle;
+}
 
-	if (!s->regions || !regions_mark(s->regions, insn, &mark))
-		return NULL;
-	if (mark.region >= l->nr_regions) {
-		l->region = g_renew(struct region, l->region, mark.region + 1);
-		memset(l->region + l->nr_regions, 0, (mark.region + 1 - l->nr_regions) * sizeof(*l->region));
-		l->nr_regions = mark.region + 1;
+/* Something waited from the cycle `from` on, across edges: what it waited before each belongs there. */
+static void wait_split(struct slots_lane *l, uint64_t from)
+{
+	uint32_t first = l->nr_edges;
+	uint64_t counted = 0, at = from;
+
+	while (first > 0 && l->nr_edges - first < EDGES && l->edge[(first - 1) % EDGES].cycle > from)
+		first--;
+	for (; first < l->nr_edges; first++) {
+		const struct edge *e = &l->edge[first % EDGES];
+		uint64_t *to = e->region == WINDOW ? &l->counted.waiting : &l->region[e->region].slots.waiting;
+		counted += e->counting ? e->cycle - at : 0;
+		at = e->cycle;
+		uint64_t before = e->region == WINDOW ? e->cycle - from : counted;
+		*to += e->begins ? -before : before;
 	}
-	*begin = mark.begin;
-	return &l->region[mark.region];
+}
+
+static void window(const struct slots *s, struct slots_lane *l)
+{
+	struct sums here = sums_here(s, l);
+
+	edge_push(l, WINDOW, !l->counting);
+	if (l->counting)
+		sums_add(&l->counted, &here, &l->since);
+	else
+		l->since = here;
+	l->counting = !l->counting;
+}
+
+static struct region *marked(const struct slots *s, struct slots_lane *l, uint32_t insn, struct mark *mark)
+{
+	if (!s->regions || !regions_mark(s->regions, insn, mark))
+		return NULL;
+	if (mark->region >= l->nr_regions) {
+		l->region = g_renew(struct region, l->region, mark->region + 1);
+		memset(l->region + l->nr_regions, 0, (mark->region + 1 - l->nr_regions) * sizeof(*l->region));
+		l->nr_regions = mark->region + 1;
+	}
+	return &l->region[mark->region];
 }
 
 static void mark_dispatches(const struct slots *s, struct slots_lane *l, uint32_t insn)
 {
-	bool begin;
-	struct region *r = marked(s, l, insn, &begin);
-	struct slot_counts now = slots_now(l);
+	struct mark mark;
+	struct region *r = marked(s, l, insn, &mark);
+	struct sums now = sums_counted(s, l);
 
 	if (!r)
 		return;
-	if (begin && !r->slot_depth++)
+	if (mark.begin && !r->slot_depth++) {
 		r->slots_at_begin = now;
-	else if (!begin && r->slot_depth && !--r->slot_depth)
-		slots_add(&r->slots, slots_since(&now, &r->slots_at_begin));
+		edge_push(l, mark.region, true);
+	} else if (!mark.begin && r->slot_depth && !--r->slot_depth) {
+		sums_add(&r->slots, &now, &r->slots_at_begin);
+		edge_push(l, mark.region, false);
+	}
 }
 
 static void mark_commits(const struct slots *s, struct slots_lane *l, const struct interval *v)
 {
-	bool begin;
-	struct region *r = marked(s, l, v->insn, &begin);
+	struct mark mark;
+	struct region *r = marked(s, l, v->insn, &mark);
 
 	if (!r)
 		return;
-	if (begin && !r->commit_depth++) {
+	if (mark.begin && !r->commit_depth++) {
 		r->retired_at_begin = l->retired;
 		r->entries += interval_counts(v);
-	} else if (!begin && r->commit_depth && !--r->commit_depth) {
+	} else if (!mark.begin && r->commit_depth && !--r->commit_depth) {
 		retired_add(&r->retired, &l->retired, &r->retired_at_begin);
 	}
 }
 
-/* --- slots ------------------------------------------------------------------------------------------- */
+/* --- recovery ---------------------------------------------------------------------------------------- */
 
-/* Cycles after this one recover from a flush, as long as nothing is offered; NO_FLUSH: they do not. */
-static uint64_t recovers_from(const struct slots_lane *l, const struct timed *t)
+/* The slots between the flush and the first of the right path that is offered; all before the cycle `to`. */
+static void recovery(struct slots_lane *l, uint32_t width, const struct timed *t, uint64_t to)
 {
-	uint64_t from = NO_FLUSH;
+	uint64_t from = NO_FLUSH, avail = t->fetch + t->avail;
 
-	if (t->flags & TIMED_WRONG)
-		return from;
 	for (uint32_t i = 0; i < l->nr_flushes; i++)
 		from = l->flush[i] < from ? l->flush[i] : from;
-	return from;
+	to = avail < to ? avail : to;
+	if (++from < l->cycle)
+		from = l->cycle;
+	if (from < to)
+		l->sums.recovery += (to - from) * width - (from == l->cycle ? l->used : 0);
 }
 
 /* Something of the right path came: flushes before its fetch are over. Where it commits, all before it are. */
@@ -201,170 +276,179 @@ static void flushes(struct slots_lane *l, const struct timed *t)
 		l->flush[l->nr_flushes++] = at_execution ? t->fetch + t->complete : timed_leave(t);
 }
 
-/* Classes all slots from the present one up to the cycle `to`; t is the next to go, `end` behind the last known. */
-static void idle_slots(struct slots_lane *l, uint32_t width, const struct timed *t, const struct timed *end, uint64_t to)
+/* --- slots ------------------------------------------------------------------------------------------- */
+
+/* The next slot's uop, offered in the cycle `avail`, waits in the cycles before `to` that are its turn to. */
+static inline void wait(struct slots_lane *l, uint32_t width, uint64_t avail, uint64_t to, uint64_t gone)
 {
-	uint64_t flush = l->nr_flushes && t < end ? recovers_from(l, t) : NO_FLUSH;
-	uint64_t total = 0, held = 0, recovery = 0;
-	uint32_t waiting = 0, free = width - l->used;
+	uint64_t turn = l->turn[(l->nr - width) % (2 * WIDTH)];
+	uint64_t from = avail > turn ? avail : turn;
 
-	for (uint64_t x = l->cycle, next; x < to; x = next, free = width) {
-		for (next = to; waiting < width && t < end; waiting += t++->slots) {
-			uint64_t avail = t->fetch + t->avail;
-			if (avail > x) {
-				next = avail < to ? avail : to;
-				break;
-			}
-		}
-		if (x <= flush && flush < next - 1)
-			next = flush + 1;
-
-		uint64_t more = next - x - 1;  /* cycles like x, all of whose slots are idle */
-		uint64_t idle = free + more * width;
-		total += idle;
-		held += (waiting < free ? waiting : free) + more * (waiting < width ? waiting : width);
-		recovery += flush < x && !waiting ? idle : 0;
-	}
-	l->cycle = to;
-	l->used = 0;
-	if (!l->counting)
+	l->turn[l->nr++ % (2 * WIDTH)] = gone + 1;
+	if (from >= to)
 		return;
-	l->slots.idle += total;
-	l->slots.waiting += held;
-	l->slots.recovery += recovery;
+	l->sums.waiting += to - from;
+	if (__builtin_expect(from < l->last_edge, 0))
+		wait_split(l, from);
 }
 
-/* How many of its slots are filled by its squash: what had none then gets none. */
-static uint32_t slots_squashed(const struct slots_lane *l, uint32_t width, const struct timed *t)
+/* Squashed before it had its turn, or when only some of its slots had: those that had none get none. */
+static void never(const struct slots *s, struct slots_lane *l, const struct timed *t, uint32_t slots)
 {
-	uint64_t leave = timed_leave(t);
-	uint64_t most = leave < l->cycle ? 0 : (leave - l->cycle + 1) * width - l->used;
-
-	return most < t->slots ? (uint32_t)most : t->slots;
+	for (; slots > 0; slots--)
+		wait(l, s->width, t->fetch + t->avail, timed_leave(t) + 1, timed_leave(t));
 }
 
-/* One record: `end` is behind the last one known. Those that were never offered have no slots. */
-static inline void go(const struct slots *s, struct slots_lane *l, const struct timed *t, const struct timed *end)
+static void advance(struct slots_lane *l, uint64_t cycle)
 {
-	bool commits = timed_commits(t);
-	uint64_t to = timed_dispatch(t);
-	uint32_t slots = t->slots;
+	l->used = cycle > l->cycle ? 0 : l->used;
+	l->cycle = cycle > l->cycle ? cycle : l->cycle;
+}
 
-	if (__builtin_expect(t->dispatch == TIMED_NEVER, 0)) {
-		if (t->avail == TIMED_NEVER)
-			return;
-		to = timed_leave(t) + 1;
-		slots = 0;
-	}
-	if (to > l->cycle) {
-		if (to > l->cycle + 1 || l->used < s->width)
-			idle_slots(l, s->width, t, end, to);
-		l->cycle = to;
-		l->used = 0;
-	}
-	if (__builtin_expect(l->nr_flushes && !(t->flags & TIMED_WRONG), 0))
+/* One record of any kind. Those that were never offered have no slots. */
+static void go(const struct slots *s, struct slots_lane *l, const struct timed *t)
+{
+	bool commits = timed_commits(t), wrong = t->flags & TIMED_WRONG;
+	uint64_t leave = timed_leave(t), to = timed_dispatch(t);
+	uint32_t slot = 0;
+
+	if (t->avail == TIMED_NEVER)
+		return;
+	if (t->dispatch == TIMED_NEVER)
+		to = leave + 1;
+	if (l->nr_flushes && !wrong) {
+		recovery(l, s->width, t, to);
 		recovered(l, t);
-	if (__builtin_expect(t->flags & (TIMED_FLUSHER | TIMED_MISPREDICT) && !(t->flags & TIMED_WRONG), 0))
+	}
+	advance(l, to);
+	if (t->dispatch == TIMED_NEVER) {
+		never(s, l, t, t->slots);
+		return;
+	}
+	if (t->flags & (TIMED_FLUSHER | TIMED_MISPREDICT) && !wrong)
 		flushes(l, t);
-	if (commits) {
-		l->counting = t->flags & TIMED_COUNTED;
-		if (__builtin_expect(t->flags & TIMED_MARK, 0))
-			mark_dispatches(s, l, t->insn);
-	} else if (slots) {
-		slots = slots_squashed(l, s->width, t);
+	if (commits && l->counting != !!(t->flags & TIMED_COUNTED))
+		window(s, l);
+	if (commits && t->flags & TIMED_MARK)
+		mark_dispatches(s, l, t->insn);
+	for (; slot < t->slots; slot++) {
+		if (l->used == s->width) {
+			if (!commits && l->cycle >= leave)
+				break;
+			l->cycle++;
+			l->used = 0;
+		}
+		wait(l, s->width, t->fetch + t->avail, l->cycle, l->cycle);
+		l->used++;
 	}
-	for (l->used += slots; __builtin_expect(l->used > s->width, 0); l->used -= s->width)
-		l->cycle++;
-	if (!l->counting)
-		return;
-	l->slots.issued += slots;
-	l->slots.retired += commits ? slots : 0;
-	l->uops += commits ? t->uops : 0;
+	never(s, l, t, t->slots - slot);
+	l->sums.issued += slot;
+	l->sums.retired += commits ? slot : 0;
+	l->sums.uops += commits ? t->uops : 0;
 }
 
-/* Takes records that have AHEAD more behind them; the last ones wait at the edge for the next batch. */
-static void go_on(const struct slots *s, struct slots_lane *l, const struct timed *t, size_t n)
+/*
+ * What most are: of at most one slot, and nothing begins, ends or is flushed with it. Takes records up to the first that is
+ * not so, and returns it; sums stay in registers.
+ */
+static const struct timed *go_plain(const struct slots *s, struct slots_lane *l, const struct timed *t, const struct timed *end)
 {
-	size_t more = n < AHEAD ? n : AHEAD, i = 0;
-	const struct timed *end = l->edge + l->nr_edge + more;
+	/* A bit that is in `usual` and in no record makes all those of the right path special after a flush. */
+	const uint32_t usual = (l->counting ? TIMED_COUNTED : 0) | (l->nr_flushes ? 1u << 16 : 0);
+	const uint32_t special = TIMED_SQUASHED | TIMED_FLUSHER | TIMED_MISPREDICT | TIMED_MARK | TIMED_COUNTED | 1u << 16;
+	const uint32_t width = s->width;
+	uint64_t cycle = l->cycle, nr = l->nr, waiting = 0, issued = 0, retired = 0, uops = 0;
+	uint32_t used = l->used;
 
-	memcpy(l->edge + l->nr_edge, t, more * sizeof(*t));
-	for (; i < l->nr_edge && l->edge + i + AHEAD < end; i++)
-		go(s, l, &l->edge[i], end);
-	if (n < AHEAD) {
-		l->nr_edge += (uint32_t)(n - i);
-		memmove(l->edge, l->edge + i, l->nr_edge * sizeof(*t));
-		return;
-	}
-	for (i = 0; i < n - AHEAD; i++)
-		go(s, l, &t[i], t + n);
-	memcpy(l->edge, t + n - AHEAD, AHEAD * sizeof(*t));
-	l->nr_edge = AHEAD;
-}
+	for (; t < end; t++) {
+		bool never = t->dispatch == TIMED_NEVER;       /* then its turn is over with its squash, and it gets no slot */
+		uint32_t slots = t->slots, gets = never ? 0 : slots, commits = t->flags & TIMED_WRONG ? 0 : UINT32_MAX;
+		uint64_t to = t->fetch + (never ? t->leave + 1 : t->dispatch), avail = t->fetch + t->avail;
 
-static void retire(const struct slots *s, struct slots_lane *l, const struct interval *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (__builtin_expect(v[i].flags & TIMED_MARK && interval_commits(&v[i]), 0))
-			mark_commits(s, l, &v[i]);
-		if (!interval_counts(&v[i]))
+		if (t->avail == TIMED_NEVER)
 			continue;
-		l->retired.instructions += interval_commits(&v[i]);
-		l->retired.units += (v[i].commit - v[i].from) * CYCLE_UNITS + v[i].units;
+		uint64_t turn = l->turn[(nr - width) % (2 * WIDTH)], from = avail > turn ? avail : turn;
+		if (__builtin_expect((((t->flags ^ usual) & special & commits) | (slots > 1)) || from < l->last_edge, 0))
+			break;
+		used = to > cycle ? gets : used + gets;
+		cycle = to > cycle ? to : cycle;
+		waiting += from < to ? (to - from) * slots : 0;
+		l->turn[nr % (2 * WIDTH)] = to + !never;
+		nr += slots;
+		issued += gets;
+		retired += gets & commits;
+		uops += t->uops & commits;
+	}
+	l->cycle = cycle;
+	l->used = used;
+	l->nr = nr;
+	l->sums.waiting += waiting;
+	l->sums.issued += issued;
+	l->sums.retired += retired;
+	l->sums.uops += uops;
+	return t;
+}
+
+static void retire(const struct slots *s, struct slots_lane *l, const struct walked *w)
+{
+	if (w->every & w->any & TIMED_COUNTED && !(w->any & (TIMED_MARK | TIMED_SQUASHED))) {
+		l->retired.instructions += w->nr;
+		l->retired.units += (w->end - w->from) * CYCLE_UNITS;
+		return;
+	}
+	for (const struct interval *v = w->v; v < w->v + w->nr; v++) {
+		if (v->flags & TIMED_MARK && interval_commits(v))
+			mark_commits(s, l, v);
+		if (!interval_counts(v))
+			continue;
+		l->retired.instructions += interval_commits(v);
+		l->retired.units += (v->commit - v->from) * CYCLE_UNITS + v->units;
 	}
 }
 
-static void slots_batch(void *state, void *lane, const struct timed *t, size_t n)
+static void slots_block(void *state, void *lane, const struct block *b)
 {
 	const struct slots *s = state;
 	struct slots_lane *l = lane;
-	const struct timed *end = t + n;
-	const struct interval *v;
 
-	if (!l->begun && n) {
+	if (!l->begun && b->n) {
 		l->begun = true;
-		l->counting = t->flags & TIMED_COUNTED;
+		l->counting = b->t->flags & TIMED_COUNTED;
 	}
-	go_on(s, l, t, n);
-	while (t < end) {
-		size_t nr = walker_read(&l->walker, &t, end, &v);
-		retire(s, l, v, nr);
+	for (const struct timed *t = b->t, *end = t + b->n; t < end; ) {
+		t = go_plain(s, l, t, end);
+		if (t < end)
+			go(s, l, t++);
 	}
+	retire(s, l, &b->walked);
+	l->end = b->walked.end;
 }
 
 static void slots_finish(void *state, void *lane)
 {
-	const struct slots *s = state;
 	struct slots_lane *l = lane;
-	const struct interval *v;
-	const struct timed *end = l->edge + l->nr_edge;
-	size_t nr = walker_finish(&l->walker, &v);
 
-	retire(s, l, v, nr);
-	for (const struct timed *t = l->edge; t < end; t++)
-		go(s, l, t, end);
-	l->nr_edge = 0;
-	if (walker_end(&l->walker) > l->cycle)
-		idle_slots(l, s->width, end, end, walker_end(&l->walker));
+	advance(l, l->end);
 }
 
 /* All threads' counts of one region; of one that is open, up to now. */
 static struct region region_sum(const struct slots *s, uint32_t index)
 {
+	const struct retired none = { 0 };
+	const struct sums zero = { 0 };
 	struct region sum = { 0 };
 
 	for (const struct slots_lane *l = s->first; l; l = l->next) {
-		struct slot_counts now = slots_now(l);
+		struct sums now = sums_counted(s, l);
 
 		if (index >= l->nr_regions)
 			continue;
 		const struct region *r = &l->region[index];
-		const struct retired none = { 0 };
 		sum.entries += r->entries;
-		slots_add(&sum.slots, r->slots);
+		sums_add(&sum.slots, &r->slots, &zero);
 		retired_add(&sum.retired, &r->retired, &none);
 		if (r->slot_depth)
-			slots_add(&sum.slots, slots_since(&now, &r->slots_at_begin));
+			sums_add(&sum.slots, &now, &r->slots_at_begin);
 		if (r->commit_depth)
 			retired_add(&sum.retired, &l->retired, &r->retired_at_begin);
 	}
@@ -378,14 +462,16 @@ static int slots_save(const void *state, struct profile *out)
 	int err = 0;
 
 	for (const struct slots_lane *l = s->first; l && !err; l = l->next) {
-		struct slot_counts now = slots_now(l);
-		err = profile_thread(out, l->thread, l->retired.instructions, l->uops, l->retired.units, &now);
+		struct sums now = sums_counted(s, l);
+		struct slot_counts slots = slot_counts(&now);
+		err = profile_thread(out, l->thread, l->retired.instructions, now.uops, l->retired.units, &slots);
 	}
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		struct region r = region_sum(s, i);
-		if (r.entries || r.slots.total)
+		struct slot_counts slots = slot_counts(&r.slots);
+		if (r.entries || slots.total)
 			err = profile_region(out, regions_name(s->regions, i), r.entries, r.retired.instructions,
-			                     r.retired.units, &r.slots);
+			                     r.retired.units, &slots);
 	}
 	return err;
 }
@@ -405,7 +491,7 @@ const struct method method_slots = {
 	.lane_size = sizeof(struct slots_lane),
 	.open = slots_open,
 	.lane = slots_lane,
-	.batch = slots_batch,
+	.block = slots_block,
 	.finish = slots_finish,
 	.save = slots_save,
 	.close = slots_close,

@@ -4,16 +4,15 @@
  * The states sum to the thread's counted cycles, exactly. Events count instructions, whether or not they cost
  * a cycle: how little the two have to do with each other is TEA's figure 7.
  */
-#include "method/walker.h"
+#include "method/feed.h"
 #include "profile/profile.h"
 
 struct states_lane {
-	struct walker walker;
 	uint32_t thread;
 	struct states_lane *next;      /* in order of creation */
 	uint64_t compute;              /* units */
 	uint64_t cycles[NR_STATES];    /* whole cycles; STATE_COMPUTE unused */
-	uint64_t signature[1 << NR_PSV]; /* committed counted instructions */
+	uint64_t signature[1 << NR_PSV]; /* committed counted instructions; without events: 0 */
 };
 
 struct states { struct states_lane *first, **end; };
@@ -31,44 +30,37 @@ static int states_lane(void *state, void *lane, uint32_t thread)
 	struct states *s = state;
 	struct states_lane *l = lane;
 
-	walker_init(&l->walker);
 	l->thread = thread;
 	*s->end = l;
 	s->end = &l->next;
 	return 0;
 }
 
-static void take(struct states_lane *l, const struct interval *v, size_t n)
+static void states_block(void *state, void *lane, const struct block *b)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (!interval_counts(&v[i]))
+	struct states_lane *l = lane;
+	const struct walked *w = &b->walked;
+	uint64_t compute = 0, stalled = 0, empty = 0, flushed = 0;
+	bool all = w->every & TIMED_COUNTED;
+
+	for (const struct interval *v = w->v; v < w->v + w->nr; v++) {
+		if (!all && !interval_counts(v))
 			continue;
-		l->cycles[v[i].empty] += v[i].enter - v[i].from;
-		l->cycles[STATE_STALLED] += v[i].commit - v[i].enter;
-		l->compute += v[i].units;
-		l->signature[v[i].psv % (1 << NR_PSV)] += interval_commits(&v[i]);
+		uint64_t gone = v->enter - v->from;
+		compute += v->units;
+		stalled += v->commit - v->enter;
+		empty += gone;
+		flushed += v->empty == STATE_FLUSHED ? gone : 0;
 	}
-}
-
-static void states_batch(void *state, void *lane, const struct timed *t, size_t n)
-{
-	struct states_lane *l = lane;
-	const struct timed *end = t + n;
-	const struct interval *v;
-
-	while (t < end) {
-		size_t nr = walker_read(&l->walker, &t, end, &v);
-		take(l, v, nr);
+	for (size_t i = 0; i < w->nr_notable; i++) {
+		const struct interval *v = &w->v[w->notable[i]];
+		if (v->psv && interval_counts(v) && interval_commits(v))
+			l->signature[v->psv % (1 << NR_PSV)]++;
 	}
-}
-
-static void states_finish(void *state, void *lane)
-{
-	struct states_lane *l = lane;
-	const struct interval *v;
-	size_t nr = walker_finish(&l->walker, &v);
-
-	take(l, v, nr);
+	l->compute += compute;
+	l->cycles[STATE_STALLED] += stalled;
+	l->cycles[STATE_FLUSHED] += flushed;
+	l->cycles[STATE_DRAINED] += empty - flushed;
 }
 
 static int states_save(const void *state, struct profile *out)
@@ -103,8 +95,7 @@ const struct method method_states = {
 	.lane_size = sizeof(struct states_lane),
 	.open = states_open,
 	.lane = states_lane,
-	.batch = states_batch,
-	.finish = states_finish,
+	.block = states_block,
 	.save = states_save,
 	.close = states_close,
 };

@@ -5,31 +5,18 @@
  * In each sampled cycle it takes who the core exposes the latency of: in Compute all that commit, with equal
  * weights; in Stalled and Drained the instruction that commits next, held back until it does, so that its
  * signature is final; in Flushed the flusher. A sample weighs CYCLE_UNITS, so weights are exact.
- *
- * Samples are kept as sums by instruction, signature and the clock's level: dropping every second of them is
- * forgetting a level. Memory grows with the code that was executed, not with the length of the run.
  * Ref: TEA §2, §3 (sample selection).
  */
-#include <glib.h>
-
-#include "method/clock.h"
-#include "method/tally.h"
-#include "method/walker.h"
+#include "method/sampler.h"
 #include "profile/profile.h"
 
-enum { LEVEL_BITS = 5 };
-_Static_assert(CLOCK_LEVELS <= 1 << LEVEL_BITS, "a level fits into a key");
-#define KEY_USED ((uint64_t)1 << 63)   /* no key is 0 */
-
 struct tea_lane {
-	struct walker walker;
-	struct clock_lane clock;
+	struct ticks ticks;
 	struct tea_lane *next;
 };
 
 struct tea {
-	struct clock clock;
-	struct tally samples;          /* units: weight; by KEY_USED | tally_key() << LEVEL_BITS | level */
+	struct sampler sampler;
 	struct tea_lane *lanes;
 };
 
@@ -37,8 +24,7 @@ static int tea_open(void *state, const struct run *run)
 {
 	struct tea *s = state;
 
-	clock_init(&s->clock, run);
-	tally_init(&s->samples);
+	sampler_init(&s->sampler, run);
 	return 0;
 }
 
@@ -47,93 +33,46 @@ static int tea_lane(void *state, void *lane, uint32_t thread)
 	struct tea *s = state;
 	struct tea_lane *l = lane;
 
-	walker_init(&l->walker);
-	clock_lane_init(&l->clock, &s->clock, thread);
 	l->next = s->lanes;
 	s->lanes = l;
 	return 0;
 }
 
-static void sample(struct tea *s, struct tick tick, uint32_t insn, uint16_t psv, uint32_t weight)
+/* Whose cycle it is, or whose all are that commit in it. */
+static void sample(struct sampler *s, struct tick tick, const struct interval *v, const struct interval *end)
 {
-	if (tick.level < s->clock.level)
-		return;
-	tally_row(&s->samples, KEY_USED | tally_key(insn, psv) << LEVEL_BITS | tick.level)->units += weight;
+	if (tick.cycle < v->enter)
+		sampler_add(s, tick, v->payer, v->payer_psv, CYCLE_UNITS);
+	else if (tick.cycle < v->commit)
+		sampler_add(s, tick, v->insn, v->psv, CYCLE_UNITS);
+	else
+		for (; v < end && v->from <= tick.cycle; v++)
+			if (interval_counts(v) && v->units)
+				sampler_add(s, tick, v->insn, v->psv, v->units);
 }
 
-static void take(struct tea *s, struct tea_lane *l, const struct interval *v, size_t n)
-{
-	struct tick tick = clock_tick(&l->clock);
-
-	for (size_t i = 0; i < n; i++) {
-		bool counts = interval_counts(&v[i]);
-
-		if (__builtin_expect(v[i].commit < tick.cycle, 1))
-			continue;
-		for (; tick.cycle < v[i].commit; clock_pass(&l->clock), tick = clock_tick(&l->clock)) {
-			if (!counts || tick.cycle < v[i].from)
-				continue;
-			if (tick.cycle < v[i].enter)
-				sample(s, tick, v[i].payer, v[i].payer_psv, CYCLE_UNITS);
-			else
-				sample(s, tick, v[i].insn, v[i].psv, CYCLE_UNITS);
-		}
-		if (counts && tick.cycle == v[i].commit && v[i].units)
-			sample(s, tick, v[i].insn, v[i].psv, v[i].units);
-	}
-}
-
-static void tea_batch(void *state, void *lane, const struct timed *t, size_t n)
+static void tea_block(void *state, void *lane, const struct block *b)
 {
 	struct tea *s = state;
 	struct tea_lane *l = lane;
-	const struct timed *end = t + n;
-	const struct interval *v;
+	const struct interval *v = b->walked.v, *end = v + b->walked.nr;
 
-	clock_batch(&s->clock, &l->clock, t, n);
-	while (t < end) {
-		size_t nr = walker_read(&l->walker, &t, end, &v);
-		take(s, l, v, nr);
+	ticks_push(&l->ticks, b->tick, b->nr_ticks);
+	while (ticks_next(&l->ticks) < b->walked.end) {
+		struct tick tick = ticks_pop(&l->ticks);
+
+		while (interval_end(v) <= tick.cycle)
+			v++;
+		sample(&s->sampler, tick, v, end);
 	}
-}
-
-static void tea_finish(void *state, void *lane)
-{
-	struct tea_lane *l = lane;
-	const struct interval *v;
-	size_t nr = walker_finish(&l->walker, &v);
-
-	take(state, l, v, nr);
 }
 
 static int tea_save(const void *state, struct profile *out)
 {
 	const struct tea *s = state;
-	size_t nr;
-	struct tally_row *rows = tally_sorted(&s->samples, &nr);
-	uint64_t total = 0, weight = 0;
-	int err = 0;
+	int err = sampler_save(&s->sampler, "TEA", out);
 
-	for (size_t i = 0; i < nr && !err; i++) {
-		uint64_t key = (rows[i].key & ~KEY_USED) >> LEVEL_BITS;
-		bool last = i + 1 == nr || (rows[i + 1].key & ~KEY_USED) >> LEVEL_BITS != key;
-
-		if ((rows[i].key & ((1 << LEVEL_BITS) - 1)) >= s->clock.level)
-			weight += rows[i].units;
-		if (!last || !weight)
-			continue;
-		err = profile_sample(out, "TEA", tally_insn(key), tally_psv(key), weight);
-		total += weight;
-		weight = 0;
-	}
-	g_free(rows);
-	if (!err)
-		err = profile_figure(out, "TEA", "samples", (double)total / CYCLE_UNITS);
-	if (!err)
-		err = profile_figure(out, "TEA", "period", (double)clock_period(&s->clock));
-	if (!err)
-		err = profile_set_int(out, "period", (int64_t)clock_period(&s->clock));
-	return err;
+	return err ? err : profile_set_int(out, "period", (int64_t)clock_period(s->sampler.clock));
 }
 
 static void tea_close(void *state)
@@ -141,8 +80,8 @@ static void tea_close(void *state)
 	struct tea *s = state;
 
 	for (struct tea_lane *l = s->lanes; l; l = l->next)
-		clock_lane_fini(&l->clock);
-	tally_fini(&s->samples);
+		ticks_fini(&l->ticks);
+	sampler_fini(&s->sampler);
 }
 
 const struct method method_tea = {
@@ -152,8 +91,7 @@ const struct method method_tea = {
 	.lane_size = sizeof(struct tea_lane),
 	.open = tea_open,
 	.lane = tea_lane,
-	.batch = tea_batch,
-	.finish = tea_finish,
+	.block = tea_block,
 	.save = tea_save,
 	.close = tea_close,
 };

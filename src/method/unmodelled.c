@@ -9,7 +9,7 @@
 #include <glib.h>
 #include <stdlib.h>
 
-#include "method/method.h"
+#include "method/feed.h"
 #include "method/tally.h"
 #include "profile/profile.h"
 
@@ -34,28 +34,24 @@ static int unmodelled_lane(void *state, void *lane, uint32_t thread)
 	return 0;
 }
 
-static void unmodelled_batch(void *state, void *lane, const struct timed *t, size_t n)
+static void unmodelled_block(void *state, void *lane, const struct block *b)
 {
 	struct unmodelled *s = state;
 	uint64_t total = 0;
 	uint32_t nr = s->nr;
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned flags = t[i].flags & (TIMED_WRONG | TIMED_SQUASHED | TIMED_CONTINUED | TIMED_COUNTED);
-		uint32_t insn = t[i].insn;
-
-		total += flags == TIMED_COUNTED;
-		if (__builtin_expect(insn >= TALLY_INSNS, 0))
+	for (const struct timed *t = b->t; t < b->t + b->n; t++) {
+		if (t->flags & TIMED_WRONG)
 			continue;
-		s->executions[insn] += flags == TIMED_COUNTED;
-		nr = insn < nr ? nr : insn + 1;
+		unsigned counts = (t->flags & (TIMED_SQUASHED | TIMED_CONTINUED | TIMED_COUNTED)) == TIMED_COUNTED;
+		total += counts;
+		if (__builtin_expect(t->insn >= TALLY_INSNS, 0))
+			continue;
+		s->executions[t->insn] += counts;
+		nr = t->insn < nr ? nr : t->insn + 1;
 	}
 	s->total += total;
 	s->nr = nr;
-}
-
-static void unmodelled_finish(void *state, void *lane)
-{
 }
 
 static int by_name(const void *a, const void *b)
@@ -105,8 +101,7 @@ const struct method method_unmodelled = {
 	.lane_size = 1,
 	.open = unmodelled_open,
 	.lane = unmodelled_lane,
-	.batch = unmodelled_batch,
-	.finish = unmodelled_finish,
+	.block = unmodelled_block,
 	.save = unmodelled_save,
 	.close = unmodelled_close,
 };

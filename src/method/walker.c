@@ -14,7 +14,7 @@ static const struct { uint32_t units, more; } shares[WALKER_MATES + 1] = {
 void walker_init(struct walker *w)
 {
 	w->at = (struct walker_at){ .commit = WALKER_NONE };
-	w->squashed = 0;
+	w->squashed = w->given = 0;
 }
 
 static inline uint64_t clamp(uint64_t v, uint64_t low, uint64_t high)
@@ -138,18 +138,27 @@ static void seldom(struct walker *w, const struct timed *t)
  * Gives v[0 .. open) its shares. Backwards, so that each learns from the next whether it is the last of its cycle;
  * without a branch on that, which no predictor would know (a third of the walk's time).
  */
-static size_t give_out(struct walker *w, const struct interval **out)
+static void give_out(struct walker *w, struct walked *out)
 {
 	uint32_t n = 0, last = UINT32_MAX;     /* all ones: is the last */
+	uint16_t any = 0, every = UINT16_MAX;
+	size_t nr = 0;
 
 	for (size_t i = w->at.open; i-- > 0; ) {
 		struct interval *v = &w->v[i];
 		n = (v->mates & last) | (n & ~last);
 		last = (uint32_t)(v->place == 0) * UINT32_MAX;
 		v->units = shares[n].units + (v->place < shares[n].more);
+		any |= v->flags;
+		every &= v->flags;
+		w->notable[nr] = (uint16_t)i;
+		nr += (v->psv != 0) | !v->own;
 	}
-	*out = w->v;
-	return w->at.open;
+	*out = (struct walked){
+		.v = w->v, .nr = w->at.open, .notable = w->notable, .nr_notable = nr, .from = w->given, .end = walker_end(w),
+		.any = any, .every = every,
+	};
+	w->given = out->end;
 }
 
 /* Forgets what was given out. */
@@ -161,34 +170,33 @@ static void keep_open(struct walker *w)
 	w->at.open = 0;
 }
 
-size_t walker_read(struct walker *w, const struct timed **t, const struct timed *end, const struct interval **out)
+void walker_read(struct walker *w, const struct timed *t, size_t n, struct walked *out)
 {
-	const struct timed *r = *t, *stop = end - r > WALKER_BLOCK ? r + WALKER_BLOCK : end;
+	const struct timed *end = t + n;
 
+	assert(n <= WALKER_BLOCK);
 	keep_open(w);
 	struct walker_at at = w->at;
-	for (; r < stop; r++) {
-		if (__builtin_expect(r->flags & (TIMED_WRONG | TIMED_SQUASHED | TIMED_CONTINUED), 0)) {
-			if (r->flags & TIMED_WRONG)
+	for (; t < end; t++) {
+		if (__builtin_expect(t->flags & (TIMED_WRONG | TIMED_SQUASHED | TIMED_CONTINUED), 0)) {
+			if (t->flags & TIMED_WRONG)
 				continue;
 			w->at = at;
-			seldom(w, r);
+			seldom(w, t);
 			at = w->at;
 		} else {
-			commit(&at, &w->v[at.nr], r);
+			commit(&at, &w->v[at.nr], t);
 		}
 	}
 	w->at = at;
-	*t = stop;
-	return give_out(w, out);
+	give_out(w, out);
 }
 
-size_t walker_finish(struct walker *w, const struct interval **out)
+void walker_finish(struct walker *w, struct walked *out)
 {
 	keep_open(w);
 	w->at.open = w->at.nr;
 	w->at.commit = WALKER_NONE;
-	size_t n = give_out(w, out);
+	give_out(w, out);
 	w->at.open = w->at.nr = 0;
-	return n;
 }

@@ -26,6 +26,9 @@
  * (with units of the last) sum exactly. The ones that count are those with TIMED_COUNTED: cycles go with the
  * instruction whose commit ends them, so a counted region runs from the commit before its first instruction.
  *
+ * Most of them met no event and pay for themselves, which is all that most methods ask: those that are not so,
+ * seldom and in no pattern, are listed, so that a method adds up all alike and then looks at those few.
+ *
  * Ref: TEA §2 (commit states), TIP; DESIGN "time-proportional attribution".
  */
 #ifndef CYCLEWISE_METHOD_WALKER_H
@@ -54,6 +57,8 @@ struct interval {
 
 static inline bool interval_counts(const struct interval *v) { return v->flags & TIMED_COUNTED; }
 static inline bool interval_commits(const struct interval *v) { return !(v->flags & TIMED_SQUASHED); }
+/* The first cycle after it. */
+static inline uint64_t interval_end(const struct interval *v) { return v->commit + interval_commits(v); }
 
 enum { WALKER_BLOCK = 256, WALKER_MATES = 64 }; /* records a read; most that commit in one cycle */
 
@@ -70,20 +75,32 @@ struct walker_at {
 /* Invariant: v[open .. nr) commit in the cycle `commit`, which may not be complete yet; all before it is given out. */
 struct walker {
 	struct walker_at at;
+	uint64_t given;                /* first cycle of no interval given out before this call */
 	uint64_t squashed;             /* first cycle after the last squash by a squashed flusher */
 	struct interval v[WALKER_BLOCK + WALKER_MATES];
+	uint16_t notable[WALKER_BLOCK + WALKER_MATES];
+};
+
+/* What is final by now, valid until the walker is called again. */
+struct walked {
+	const struct interval *v;      /* [nr] */
+	size_t nr;
+	const uint16_t *notable;       /* [nr_notable]: indices, descending, of those with an event or of which another pays */
+	size_t nr_notable;
+	uint64_t from, end;            /* the cycles of them all, `end` excluded */
+	uint16_t any, every;           /* flags of at least one, and of each of them */
 };
 
 #define WALKER_NONE UINT64_MAX
 
 void walker_init(struct walker *w);
 /*
- * Takes records from *t on, at most up to `end`, and advances *t. Gives out the intervals that are now final
- * (not those of the cycle last committed in: more may commit in it), valid until the next call.
+ * Takes n records, at most WALKER_BLOCK. Gives out the intervals that are now final: not those of the cycle last
+ * committed in, as more may commit in it.
  */
-size_t walker_read(struct walker *w, const struct timed **t, const struct timed *end, const struct interval **out);
+void walker_read(struct walker *w, const struct timed *t, size_t n, struct walked *out);
 /* The stream has ended: the rest. */
-size_t walker_finish(struct walker *w, const struct interval **out);
+void walker_finish(struct walker *w, struct walked *out);
 
 /* The first cycle of which no interval was given out. */
 static inline uint64_t walker_end(const struct walker *w)

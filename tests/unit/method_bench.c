@@ -1,5 +1,5 @@
 /*
- * What the methods cost, in nanoseconds a record, each by itself and all in turn, on a stream that mostly commits
+ * What the methods cost, in nanoseconds a record, the walk alone, each method with it, and all in turn, on a stream that mostly commits
  * several a cycle and one with many events. Prints figures; passes or fails nothing.
  */
 #include <stdio.h>
@@ -20,20 +20,25 @@ static double seconds(void)
 }
 
 /* The stream again and again, each time later; the fastest round, as others use the machine. */
-static double measure(const struct method *const *methods, unsigned nr, const struct run *run,
+static double measure(const struct method *const *methods, unsigned nr, const struct run *of,
                       const struct timed *stream, size_t n)
 {
-	void *state[16], *lane[16];
+	struct feed_target target[16];
+	struct feed *feed = malloc(sizeof(*feed));
 	struct timed *t = memcpy(malloc(n * sizeof(*t)), stream, n * sizeof(*t));
 	uint64_t length = timed_leave(&t[n - 1]) + 1;
+	struct clock clock;
+	struct run run = *of;
 	double best = 1e9;
 
+	clock_init(&clock, &run);
+	run.clock = &clock;
 	for (unsigned i = 0; i < nr; i++) {
-		state[i] = calloc(1, methods[i]->state_size);
-		lane[i] = calloc(1, methods[i]->lane_size);
-		if (methods[i]->open(state[i], run) || methods[i]->lane(state[i], lane[i], 0))
+		target[i] = (struct feed_target){ methods[i], calloc(1, methods[i]->state_size), calloc(1, methods[i]->lane_size) };
+		if (methods[i]->open(target[i].state, &run) || methods[i]->lane(target[i].state, target[i].lane, 0))
 			abort();
 	}
+	feed_init(feed, &clock, 0, target, nr);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		double spent = 0;
 
@@ -42,18 +47,19 @@ static double measure(const struct method *const *methods, unsigned nr, const st
 			for (size_t i = from; i < from + size; i++) /* as a core that has just written them */
 				t[i].fetch += round ? length : 0;
 			double start = seconds();
-			for (unsigned i = 0; i < nr; i++)
-				methods[i]->batch(state[i], lane[i], t + from, size);
+			feed_batch(feed, t + from, size);
 			spent += seconds() - start;
 		}
 		best = spent < best ? spent : best;
 	}
+	feed_finish(feed);
+	feed_fini(feed);
 	for (unsigned i = 0; i < nr; i++) {
-		methods[i]->finish(state[i], lane[i]);
-		methods[i]->close(state[i]);
-		free(lane[i]);
-		free(state[i]);
+		methods[i]->close(target[i].state);
+		free(target[i].lane);
+		free(target[i].state);
 	}
+	free(feed);
 	free(t);
 	return best * 1e9 / (double)n;
 }
@@ -61,13 +67,14 @@ static double measure(const struct method *const *methods, unsigned nr, const st
 static void report(const char *title, const struct stream_config *config)
 {
 	struct run run = { .desc = fake_desc(config), .code = fake_code(), .regions = fake_regions(), .seed = 1 };
-	const struct method *set[16];
+	const struct method *set[16] = { NULL };
 	unsigned nr = 0;
 	size_t n;
 	struct timed *t = stream_new(config, &n);
 
 	printf("%s: %zu records, %.2f cycles each\n", title, n,
 	       (double)timed_leave(&t[n - 1]) / (double)n);
+	printf("  %-18s %5.1f ns\n", "the walk alone", measure(set, 0, &run, t, n));
 	for (const struct method *const *m = method_list; *m; m++) {
 		set[nr++] = *m;
 		printf("  %-18s %5.1f ns\n", (*m)->name, measure(m, 1, &run, t, n));

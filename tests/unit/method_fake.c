@@ -143,15 +143,22 @@ uint64_t fake_total_units(const struct profile *p)
 void fake_drive(const struct fake_run *r, struct timed *const *streams, const size_t *lengths, unsigned threads)
 {
 	const struct method *m = r->method;
-	void *state = calloc(1, m->state_size), *lanes[FAKE_THREADS];
+	void *state = calloc(1, m->state_size);
+	struct feed_target target[FAKE_THREADS];
+	struct feed *feed = calloc(threads, sizeof(*feed));
+	struct run run = r->run;
+	struct clock clock;
 	size_t done[FAKE_THREADS] = { 0 }, left = 0;
 	uint64_t random = 88172645463325252u;
 
 	assert(threads <= FAKE_THREADS);
-	assert(!m->open(state, &r->run));
+	clock_init(&clock, &run);
+	run.clock = &clock;
+	assert(!m->open(state, &run));
 	for (unsigned i = 0; i < threads; i++) {
-		lanes[i] = calloc(1, m->lane_size);
-		assert(!m->lane(state, lanes[i], i));
+		target[i] = (struct feed_target){ m, state, calloc(1, m->lane_size) };
+		assert(!m->lane(state, target[i].lane, i));
+		feed_init(&feed[i], &clock, i, &target[i], 1);
 		left += lengths[i];
 	}
 	while (left) {
@@ -159,7 +166,7 @@ void fake_drive(const struct fake_run *r, struct timed *const *streams, const si
 		size_t n = (size_t)stream_random(&random, stream_random(&random, 8) ? 40 : 4000);
 		if (n > lengths[i] - done[i])
 			n = lengths[i] - done[i];
-		m->batch(state, lanes[i], streams[i] + done[i], n);
+		feed_batch(&feed[i], streams[i] + done[i], n);
 		done[i] += n;
 		left -= n;
 		if (r->checkpoints && stream_random(&random, 64) == 0) {
@@ -170,11 +177,14 @@ void fake_drive(const struct fake_run *r, struct timed *const *streams, const si
 		}
 	}
 	for (unsigned i = 0; i < threads; i++)
-		m->finish(state, lanes[i]);
+		feed_finish(&feed[i]);
 	assert(!m->save(state, r->profile));
 	m->close(state);
-	for (unsigned i = 0; i < threads; i++)
-		free(lanes[i]);
+	for (unsigned i = 0; i < threads; i++) {
+		feed_fini(&feed[i]);
+		free(target[i].lane);
+	}
+	free(feed);
 	free(state);
 }
 

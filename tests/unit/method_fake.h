@@ -8,7 +8,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "method/method.h"
+#include "method/feed.h"
 #include "profile/profile.h"
 #include "stream.h"
 

@@ -6,24 +6,23 @@
 
 #include <cmocka.h>
 
-#include "method/clock.h"
+#include "method/sampler.h"
 #include "method_fake.h"
 #include "method_reference.h"
 
-/* One instruction that keeps the core busy up to the cycle `leave`. */
-static struct timed until(uint64_t leave, unsigned flags)
+/* One instruction that keeps the core busy from one cycle up to another. */
+static struct interval until(uint64_t from, uint64_t commit, unsigned flags)
 {
-	return (struct timed){ .fetch = leave - 10, .avail = 1, .dispatch = 1, .leave = 10, .slots = 1,
-	                       .flags = (uint16_t)flags };
+	return (struct interval){ .from = from, .enter = from, .commit = commit, .units = CYCLE_UNITS, .flags = (uint16_t)flags };
 }
 
 static size_t ticks_until(struct clock *c, struct clock_lane *l, uint64_t cycle, uint64_t *out, size_t nr)
 {
-	struct timed t = until(cycle, TIMED_COUNTED);
+	struct interval v = until(0, cycle, TIMED_COUNTED);
 
-	clock_batch(c, l, &t, 1);
-	for (; clock_tick(l).cycle != UINT64_MAX; clock_pass(l))
-		out[nr++] = clock_tick(l).cycle;
+	clock_make(c, l, &v, 1);
+	for (size_t i = 0; i < l->nr; i++)
+		out[nr++] = l->tick[i].cycle;
 	return nr;
 }
 
@@ -77,11 +76,11 @@ static void test_doubling(void **ctx)
 	c.limit = LIMIT;
 	clock_lane_init(&l, &c, 0);
 	for (uint64_t cycle = 1000; cycle <= 10000000; cycle += 1000) {
-		struct timed t = until(cycle, TIMED_COUNTED);
+		struct interval v = until(cycle - 999, cycle, TIMED_COUNTED);
 		uint64_t period = clock_period(&c);
-		clock_batch(&c, &l, &t, 1);
-		for (; clock_tick(&l).cycle != UINT64_MAX; clock_pass(&l))
-			level[nr++] = clock_tick(&l).level;
+		clock_make(&c, &l, &v, 1);
+		for (size_t i = 0; i < l.nr; i++)
+			level[nr++] = l.tick[i].level;
 		size_t held = 0;
 		for (size_t i = 0; i < nr; i++)
 			held += level[i] >= c.level;
@@ -108,32 +107,51 @@ static void test_clock_windows(void **ctx)
 	struct run run = { .seed = 1 };
 	struct clock c;
 	struct clock_lane l;
-	struct timed t[] = { until(50000, 0), until(90000, TIMED_COUNTED) };
+	struct interval v[] = { until(0, 50000, 0), until(50001, 90000, TIMED_COUNTED), until(90001, 95000, 0) };
 
 	clock_init(&c, &run);
 	clock_lane_init(&l, &c, 0);
-	clock_batch(&c, &l, &t[0], 1);
-	assert_int_equal(clock_tick(&l).cycle, UINT64_MAX);
-	clock_batch(&c, &l, &t[1], 1);
-	assert_in_range(clock_tick(&l).cycle, 50001, 51125);
+	clock_make(&c, &l, v, 1);
+	assert_int_equal(l.nr, 0);
+	clock_make(&c, &l, v, 3);
+	assert_in_range(l.tick[0].cycle, 50001, 51125);
+	assert_in_range(l.tick[l.nr - 1].cycle, 88875, 90000);
 	assert_in_range(c.held, 39, 41);
+	assert_int_equal(l.nr, c.held);
+	clock_make(&c, &l, v, 3);              /* once */
+	assert_int_equal(l.nr, 0);
 	clock_lane_fini(&l);
 }
 
 /* --- TEA --------------------------------------------------------------------------------------------- */
 
-struct sampled { struct clock_lane clock; uint64_t weight[FAKE_INSNS][FAKE_PSVS], samples; };
+struct sampled { struct ticks ticks; uint64_t weight[FAKE_INSNS][FAKE_PSVS], samples; };
 
 static void add(const struct charge *c, void *ctx)
 {
 	struct sampled *s = ctx;
 
-	while (clock_tick(&s->clock).cycle < c->cycle)
-		clock_pass(&s->clock);
-	if (clock_tick(&s->clock).cycle == c->cycle && c->counted) {
+	while (ticks_next(&s->ticks) < c->cycle)
+		ticks_pop(&s->ticks);
+	if (ticks_next(&s->ticks) == c->cycle && c->counted) {
 		s->weight[c->insn][c->psv] += c->units;
 		s->samples += c->units;
 	}
+}
+
+/* All of a thread's ticks at once. */
+static void find_ticks(struct ticks *q, struct clock *clock, uint32_t thread, const struct timed *t, size_t n)
+{
+	struct clock_lane l;
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < n; i++)
+		last = timed_leave(&t[i]) > last ? timed_leave(&t[i]) : last;
+	struct interval v = until(0, last, TIMED_COUNTED);
+	clock_lane_init(&l, clock, thread);
+	clock_make(clock, &l, &v, 1);
+	ticks_push(q, l.tick, l.nr);
+	clock_lane_fini(&l);
 }
 
 static struct profile *profile_tea(struct timed *const *t, const size_t *n, unsigned threads, uint64_t period)
@@ -160,10 +178,10 @@ static void test_reference(void **ctx)
 		clock_init(&clock, &run);
 		for (unsigned i = 0; i < 2; i++, config.seed += 1000) {
 			t[i] = stream_new(&config, &n[i]);
-			clock_lane_init(&s->clock, &clock, i);
-			clock_batch(&clock, &s->clock, t[i], n[i]);
+			find_ticks(&s->ticks, &clock, i, t[i], n[i]);
 			reference_walk(t[i], n[i], add, s);
-			clock_lane_fini(&s->clock);
+			ticks_fini(&s->ticks);
+			s->ticks = (struct ticks){ 0 };
 		}
 		struct profile *p = profile_tea(t, n, 2, period);
 		assert_memory_equal(p->weight, s->weight, sizeof(p->weight));
