@@ -23,8 +23,9 @@ struct options {
 	const char *output;                /* -o; NULL: not given */
 	const char *json_file;             /* --json=FILE; NULL: standard output */
 	const char *report;                /* --report; NULL: standard error or, of what runs nothing, standard output */
+	const char *for_profile;           /* --for; NULL: not given */
 	uint64_t limit;                    /* 0: the command's own */
-	bool json, quiet, verbose, no_progress, help;
+	bool json, quiet, verbose, no_progress, help, quick;
 };
 
 /* Which commands take an option. */
@@ -33,6 +34,7 @@ enum option_group {
 	OPTIONS_RUN  = 1 << 0,             /* what runs a program */
 	OPTIONS_FILE = 1 << 1,             /* what writes a profile file */
 	OPTIONS_LIST = 1 << 2,             /* what prints lists */
+	OPTIONS_CORE = 1 << 3,             /* what writes a core description */
 };
 
 enum option_kind {

@@ -1,5 +1,5 @@
 /*
- * The one file that sees LLVM: its MC layer behind the plain-C interface of llvm.h.
+ * The file that sees LLVM (calibrate/assembler.cc sees its assembler): its MC layer behind the plain-C interface of llvm.h.
  *
  * Only the target asked for is initialised, so that start-up and memory stay those of one target.
  * Not modelled here: anything that LLVM does not say. Corrections are the cost file's (costs.h) and the

@@ -1,0 +1,145 @@
+/* What was found becomes files that read back as the core they describe. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "calibrate/write.h"
+#include "isa/costs.h"
+
+static const struct host host = {
+	.vendor = "GenuineIntel", .brand = "A processor; of\nsome name", .family = 6, .model = 85, .stepping = 7, .guest = true,
+};
+
+static void parents(void **state)
+{
+	const char *why;
+	struct host h = host;
+
+	assert_string_equal(host_parent(&h, &why), "cascade-lake");
+	h.stepping = 4;
+	assert_string_equal(host_parent(&h, &why), "skylake-sp");
+	assert_string_equal(why, "the same processor");
+	h.model = 106;
+	assert_string_equal(host_parent(&h, &why), "skylake-sp");
+	assert_string_equal(why, "the nearest of its vendor");
+	strcpy(h.vendor, "AuthenticAMD");
+	h.family = 0x1a;
+	assert_string_equal(host_parent(&h, &why), "zen4");
+	strcpy(h.vendor, "CentaurHauls");
+	assert_string_equal(host_parent(&h, &why), "skylake-sp");
+}
+
+static void findings_know_their_ranges(void **state)
+{
+	struct core_desc parent;
+	struct findings *f;
+	struct estimate e = estimate_exact(13.6), noisy = { .value = 20, .noisy = true };
+
+	assert_int_equal(core_desc_load(&parent, "skylake-sp"), 0);
+	f = findings_new(&parent);
+	findings_add(f, "a latency", "cycles", e, "l2.latency", e.value, "at %d KiB", 512);
+	findings_add(f, "too noisy", "cycles", noisy, "llc.latency", 20, NULL);
+	findings_add(f, "too large", "ns", estimate_exact(1e6), "dram.latency_ns", 1e6, "of a kind");
+	findings_add(f, "not a number", "ns", estimate_exact(1), "dram.cas_ns", 0.0 / 0.0, NULL);
+	findings_add(f, "for the reader", "ns", e, NULL, 0, NULL);
+	findings_leave(f, "not there", "rob.entries", "no step up to %d", 600);
+	assert_int_equal(findings_count(f), 6);
+	assert_int_equal(findings_of(f, "l2.latency")->value, 14);
+	assert_string_equal(findings_of(f, "l2.latency")->note, "at 512 KiB");
+	assert_null(findings_of(f, "llc.latency"));
+	assert_string_equal(findings_at(f, 1)->note, "too noisy, left to the parent");
+	assert_true(findings_at(f, 2)->left);
+	assert_string_equal(findings_at(f, 2)->note, "of a kind; 1000000 is outside 0 to 10000, left to the parent");
+	assert_true(findings_at(f, 3)->left);
+	assert_false(findings_at(f, 4)->left);
+	assert_string_equal(findings_at(f, 5)->note, "no step up to 600");
+	assert_int_equal(findings_param(f, "l2.latency"), 14);
+	assert_int_equal(findings_param(f, "llc.latency"), parent.llc_latency);
+	findings_free(f);
+}
+
+/* A description of findings alone reads back: what was found, what was not, and where each is from. */
+static void a_description_reads_back(void **state)
+{
+	char *dir = g_dir_make_tmp("calibrate.XXXXXX", NULL), *core = g_build_filename(dir, "mine.core", NULL);
+	char *costs = g_build_filename(dir, "mine.costs", NULL);
+	struct estimate e = { 13.6, 13.5, 13.7, 100, 240, false };
+	struct parent p;
+	struct written w = { .version = "0.0", .host = &host, .parent = &p, .core = "skylake-sp", .why = "a test" };
+	struct findings *f;
+	struct core_desc d;
+	struct costs *read;
+
+	assert_int_equal(parent_init(&p, "skylake-sp"), 0);
+	f = findings_new(&p.desc);
+	findings_add(f, "load to use, L2", "cycles", e, "l2.latency", e.value, NULL);
+	findings_add(f, "clock", "MHz", estimate_exact(2700), "clock.mhz", 2700, "of some kind");
+	findings_add(f, "seen", "things", e, NULL, 0, NULL);
+	findings_leave(f, "reorder buffer", "rob.entries", "no step");
+	w.findings = f;
+	assert_int_equal(write_description(&w, core), 0);
+	assert_int_equal(core_desc_load(&d, core), 0);
+	assert_string_equal(d.name, "mine");
+	assert_string_equal(d.title, "A processor  of some name, family 6 model 85, measured");
+	assert_int_equal(d.l2_latency, 14);
+	assert_int_equal(d.clock_mhz, 2700);
+	assert_int_equal(d.rob_entries, p.desc.rob_entries);
+	assert_string_equal(d.costs_path, costs);
+	assert_string_equal(core_desc_source(&d, "l2.latency"),
+	                    "Measured: load to use, L2: 13.60 cycles (13.50 to 13.70, 100 of 240 samples). The parent says 14.");
+	assert_string_equal(core_desc_source(&d, "rob.entries"), core_desc_source(&p.desc, "rob.entries"));
+	assert_int_equal(costs_new(&read, d.costs_path, d.port_names, d.unit_names), 0);
+	costs_free(read);
+	assert_int_not_equal(write_description(&w, "/no/such/directory/x.core"), 0);
+	assert_string_equal(error_get()->what, "/no/such/directory/x.costs");
+	findings_free(f);
+	parent_fini(&p);
+	g_remove(core);
+	g_remove(costs);
+	g_rmdir(dir);
+	g_free(core);
+	g_free(costs);
+	g_free(dir);
+}
+
+static void latencies_to_write(void **state)
+{
+	struct insn insn = { .latency = 4 };
+	struct form form = { .insn = &insn, .has_latency = true, .single = true, .parent_latency = 4, .latency = { .value = 2.98 } };
+
+	assert_int_equal(write_latency(&form), 3);
+	form.latency.value = 3.7;              /* the parent's 4 */
+	assert_int_equal(write_latency(&form), -1);
+	form.latency.value = 6.1;
+	assert_int_equal(write_latency(&form), 6);
+	form.parent_latency = 8;               /* of a chain through something else */
+	assert_int_equal(write_latency(&form), 2);
+	form.latency.value = 0.2;              /* eliminated */
+	assert_int_equal(write_latency(&form), -1);
+	form.latency.value = 20;
+	form.latency.noisy = true;
+	assert_int_equal(write_latency(&form), -1);
+	form.latency.noisy = false;
+	form.has_latency = false;
+	assert_int_equal(write_latency(&form), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parents),
+		cmocka_unit_test(findings_know_their_ranges),
+		cmocka_unit_test(a_description_reads_back),
+		cmocka_unit_test(latencies_to_write),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
