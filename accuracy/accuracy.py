@@ -1,18 +1,8 @@
 #!/usr/bin/env python3
 """Holds the model against the processor it runs on: kernels, basic blocks, whole programs.
 
-usage: accuracy/accuracy.py [options] [BUILD]
-
-  --core NAME|FILE   the core to compare with; without it skylake-sp on that processor, elsewhere what `cyclewise calibrate` writes
-  --group GROUP      kernels, blocks or programs alone (may be repeated); the other groups' lines stay as they are
-  --only TEXT        cases with TEXT in their name alone: prints them, writes nothing
-  --held-out         prints the half that nothing may be tuned on; without it the other half, and the figures of both
-  --rounds N         native rounds (default 3), and at most as many more of what is noisy
-  --jobs N           models at a time (default: all processors; timing is always alone)
-  --model-only       keeps the native cycles of results.csv: a new model, the same measurement
-  --document         writes docs/accuracy.md from results.csv, and nothing else
-
-Results go to accuracy/results.csv and docs/accuracy.md; what differs from the results there before is printed.
+Results go to accuracy/results.csv and docs/accuracy.md; figures, the largest errors, and what differs from the results there
+before are printed.
 """
 import argparse
 import os
@@ -158,16 +148,17 @@ def write_document():
 
 
 def options():
-    parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
-    parser.add_argument("build", nargs="?", default="build")
-    parser.add_argument("--core")
-    parser.add_argument("--group", action="append", choices=list(GROUPS))
-    parser.add_argument("--only")
-    parser.add_argument("--held-out", action="store_true")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--model-only", action="store_true")
-    parser.add_argument("--document", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("build", nargs="?", default="build", help="build directory (default: build)")
+    add("--core", metavar="NAME|FILE", help="core to compare with; default: skylake-sp on that processor, elsewhere what `cyclewise calibrate` writes")
+    add("--group", action="append", choices=list(GROUPS), help="this group alone; the lines of the others stay as they are; may be repeated")
+    add("--only", metavar="TEXT", help="cases with TEXT in their name alone: prints, and writes nothing")
+    add("--held-out", action="store_true", help="list the largest errors of the half that nothing may be tuned on, in place of the other half's")
+    add("--rounds", type=int, default=3, help="native rounds (default: 3), and at most as many more of what is noisy")
+    add("--jobs", type=int, default=os.cpu_count(), help="models at a time (default: all processors); nothing else runs while natives are timed")
+    add("--model-only", action="store_true", help="keep the native cycles of results.csv: the same measurement, another model")
+    add("--document", action="store_true", help="write docs/accuracy.md from results.csv, and nothing else")
     return parser.parse_args()
 
 

@@ -17,11 +17,11 @@
 #include "../clock.h"
 #include "kernel.h"
 
-enum { LINE = 8 /* doubles */, PAGE = 512 };
+enum { LINE = 8 /* doubles */, PAGE = 512, PATTERN = 64 };
 
 static const struct kernel *const sets[] = { blas_kernels, product_kernels, solver_kernels, statistics_kernels, dynamic_kernels,
                                              stencil_kernels };
-static double *arena, *arena_end;
+static double *arena, *arena_end, pattern[PATTERN]; /* what arrays are filled with */
 static unsigned arrays;
 
 double *take(size_t n)
@@ -33,8 +33,8 @@ double *take(size_t n)
 		fputs("kernels: the arena is too small\n", stderr);
 		exit(1);
 	}
-	for (size_t i = 0; i < n; i++)
-		a[i] = 1 + (double)(i * 7 % 64) / 64;
+	for (size_t i = 0; i < n; i += PATTERN)
+		memcpy(a + i, pattern, (n - i < PATTERN ? n - i : PATTERN) * sizeof *a);
 	return a;
 }
 
@@ -112,6 +112,8 @@ int main(int argc, char **argv)
 	arena_end = arena + room / sizeof *arena;
 	_mm_setcsr(_mm_getcsr() | 0x8040);
 
+	for (unsigned i = 0; i < PATTERN; i++)
+		pattern[i] = 1 + i * 7 % PATTERN / (double)PATTERN;
 	double work = kernel->shape(bytes / sizeof(double), budget);
 	struct job job = { kernel, (unsigned long)between(budget / work + 0.5, 1, 1000000) };
 	kernel->run();
