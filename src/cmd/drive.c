@@ -150,7 +150,7 @@ static int start(struct drive *d)
 	d->run = (struct run){
 		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
 	};
-	return lanes_new(&d->lanes, d->model, d->code, &d->run);
+	return lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->study);
 }
 
 /* --- saving ------------------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@ struct drive_config {
 	const struct options *options;
 	char *const *argv;             /* the program and its arguments, NULL-terminated */
 	const char *path;              /* of the profile file; NULL: in memory */
+	bool study;                    /* all methods run, not only those that a profile has */
 	bool stdout_to_stderr;         /* the program's standard output goes to standard error */
 };
 

@@ -21,6 +21,7 @@ struct lanes {
 	struct clock clock;
 	struct relay *relay;
 	size_t nr_methods;
+	const struct method **method;  /* [nr_methods] */
 	void **state;                  /* [nr_methods] */
 	size_t opened;                 /* of the states */
 	GPtrArray *lane;               /* struct lane *, by thread; NULL: not seen yet */
@@ -43,7 +44,19 @@ static void timed_take(void *ctx, const struct timed *t, size_t n)
 	relay_give(lane->lanes->relay, lane, t, n);
 }
 
-int lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run)
+static void choose(struct lanes *l, bool study)
+{
+	size_t nr = 0;
+
+	while (method_list[nr])
+		nr++;
+	l->method = g_new(const struct method *, nr);
+	for (size_t i = 0; i < nr; i++)
+		if (study || !method_list[i]->study)
+			l->method[l->nr_methods++] = method_list[i];
+}
+
+int lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run, bool study)
 {
 	struct lanes *l = g_new0(struct lanes, 1);
 	int err = 0;
@@ -54,12 +67,11 @@ int lanes_new(struct lanes **out, const struct core_ops *model, struct code *cod
 	l->run.clock = &l->clock;
 	clock_init(&l->clock, run);
 	l->lane = g_ptr_array_new();
-	while (method_list[l->nr_methods])
-		l->nr_methods++;
+	choose(l, study);
 	l->state = g_new0(void *, l->nr_methods);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
-		l->state[i] = g_malloc0(method_list[i]->state_size);
-		err = method_list[i]->open(l->state[i], &l->run);
+		l->state[i] = g_malloc0(l->method[i]->state_size);
+		err = l->method[i]->open(l->state[i], &l->run);
 		l->opened += !err;
 	}
 	if (!err)
@@ -89,7 +101,7 @@ void lanes_free(struct lanes *l)
 		return;
 	relay_free(l->relay);
 	for (size_t i = 0; i < l->opened; i++)
-		method_list[i]->close(l->state[i]);
+		l->method[i]->close(l->state[i]);
 	for (size_t i = 0; i < l->nr_methods; i++)
 		g_free(l->state[i]);
 	for (guint i = 0; i < l->lane->len; i++)
@@ -97,6 +109,7 @@ void lanes_free(struct lanes *l)
 			lane_free(l, l->lane->pdata[i]);
 	g_ptr_array_free(l->lane, TRUE);
 	g_free(l->state);
+	g_free(l->method);
 	g_free(l);
 }
 
@@ -112,8 +125,8 @@ static int lane_new(struct lanes *l, uint32_t thread)
 	err = l->model->open(&lane->core, l->run.desc, l->code, (struct timed_sink){ timed_take, lane });
 	relay_wait(l->relay);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
-		lane->target[i] = (struct feed_target){ method_list[i], l->state[i], g_malloc0(method_list[i]->lane_size) };
-		err = method_list[i]->lane(l->state[i], lane->target[i].lane, thread);
+		lane->target[i] = (struct feed_target){ l->method[i], l->state[i], g_malloc0(l->method[i]->lane_size) };
+		err = l->method[i]->lane(l->state[i], lane->target[i].lane, thread);
 	}
 	if (thread >= l->lane->len)
 		g_ptr_array_set_size(l->lane, (gint)thread + 1);
@@ -162,6 +175,6 @@ int lanes_save(struct lanes *l, struct profile *p)
 
 	relay_wait(l->relay);
 	for (size_t i = 0; i < l->nr_methods && !err; i++)
-		err = method_list[i]->save(l->state[i], p);
+		err = l->method[i]->save(l->state[i], p);
 	return err;
 }

@@ -16,6 +16,15 @@ uint64_t clock_period(const struct clock *c)
 	return c->period << c->level;
 }
 
+uint32_t clock_levels(const struct clock *c)
+{
+	uint32_t level = CLOCK_LEVELS - 1;
+
+	for (uint64_t ticks = c->ticks[level]; ticks < CLOCK_FEW && level > c->level; )
+		ticks += c->ticks[--level];
+	return level;
+}
+
 /* Ref: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). */
 static uint64_t splitmix(uint64_t *state)
 {

@@ -22,7 +22,7 @@
 
 #include "method/walker.h"
 
-enum { CLOCK_PERIOD = 1000, CLOCK_LIMIT = 4000000, CLOCK_LEVELS = 32 };
+enum { CLOCK_PERIOD = 1000, CLOCK_LIMIT = 4000000, CLOCK_LEVELS = 32, CLOCK_FEW = 50 };
 
 struct clock {
 	uint64_t period;               /* cycles, at level 0 */
@@ -53,5 +53,7 @@ void clock_lane_fini(struct clock_lane *l);
 void clock_make(struct clock *c, struct clock_lane *l, const struct interval *v, size_t n);
 /* In force now, in cycles. */
 uint64_t clock_period(const struct clock *c);
+/* How often the period may double from the first one with some CLOCK_FEW ticks left. */
+uint32_t clock_levels(const struct clock *c);
 
 #endif

@@ -30,11 +30,13 @@ struct run {
 	const struct regions *regions; /* NULL: none */
 	uint64_t period;               /* cycles between samples; 0: start at 1000 and adapt */
 	uint64_t seed;
+	bool sweep;                    /* samplers also save what longer periods would have given */
 	const struct clock *clock;     /* of the methods that sample cycles; set by who feeds them, valid until close() */
 };
 
 struct method {
 	const char *name, *help;
+	bool study;                    /* only where methods are compared; the others are part of every profile */
 	size_t state_size, lane_size;
 	int  (*open)(void *state, const struct run *run);          /* 0 or -errno */
 	int  (*lane)(void *state, void *lane, uint32_t thread);    /* a thread begins */

@@ -23,7 +23,7 @@ static double seconds(void)
 static double measure(const struct method *const *methods, unsigned nr, const struct run *of,
                       const struct timed *stream, size_t n)
 {
-	struct feed_target target[16];
+	struct feed_target target[32];
 	struct feed *feed = malloc(sizeof(*feed));
 	struct timed *t = memcpy(malloc(n * sizeof(*t)), stream, n * sizeof(*t));
 	uint64_t length = timed_leave(&t[n - 1]) + 1;
@@ -67,7 +67,7 @@ static double measure(const struct method *const *methods, unsigned nr, const st
 static void report(const char *title, const struct stream_config *config)
 {
 	struct run run = { .desc = fake_desc(config), .code = fake_code(), .regions = fake_regions(), .seed = 1 };
-	const struct method *set[16] = { NULL };
+	const struct method *set[32] = { NULL };
 	unsigned nr = 0;
 	size_t n;
 	struct timed *t = stream_new(config, &n);
