@@ -552,8 +552,6 @@ INLINE void offer(struct chrono *v, const enum chrono_mode mode, struct way *y)
 	}
 	if (p->flags & INSN_MICROCODED)
 		supply_by(v, mode, RESOURCE_MICROCODE, p->decode_uops, least);
-	if (y->flags & OUTCOME_TAKEN)
-		supply_by(v, mode, RESOURCE_TAKEN, 1, least);
 }
 
 /* --- dispatch ---------------------------------------------------------------------------------------- */
@@ -790,6 +788,8 @@ INLINE bool follow(struct chrono *v, const enum chrono_mode mode, struct way *y)
 	uint32_t flags = y->p->flags;
 	uint64_t after = 0;
 
+	if (y->flags & OUTCOME_TAKEN)
+		supply_by(v, mode, RESOURCE_TAKEN, 1, v->supply.t);
 	if (y->flags & OUTCOME_MISPREDICT) {
 		v->mispredicts += v->cost.mispredicts;
 		if (v->mispredicts >= WEIGHT_ONE) {
