@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The accuracy suite's own machinery: its programs count what they should, its figures are what they are by hand. TAP."""
+import functools
 import subprocess
 import sys
 
@@ -16,6 +17,14 @@ from score import kendall, score  # noqa: E402
 tests = Tests()
 
 
+@functools.cache
+def built():
+    """Where the suite's programs are."""
+    kernels.build(WORK)
+    blocks.build(WORK)
+    return WORK
+
+
 def region(*command):
     report, _ = profile(*command, command="stat")
     check(len(report["regions"]) == 1, f"regions {report['regions']}")
@@ -28,38 +37,34 @@ def native(*command):
 
 @tests.case("only the kernel counts, and a kernel does as much as it is told")
 def kernel_region():
-    kernels.build(WORK)
-    few, many = (region(WORK / "kernels-scalar", "gemm", 16384, budget)["instructions"] for budget in (20_000, 200_000))
+    few, many = (region(built() / "kernels-scalar", "gemm", 16384, budget)["instructions"] for budget in (20_000, 200_000))
     check(8 < many / few < 12, f"{few} instructions for 20,000 iterations, {many} for 200,000")
     check(80_000 < few < 200_000, f"{few} instructions for 20,000 iterations")
 
 
 @tests.case("all thirty kernels run in every variant and give samples")
 def kernel_list():
-    kernels.build(WORK)
-    listed = native(WORK / "kernels-scalar", "list").stdout.split("\n")[:-1]
+    listed = native(built() / "kernels-scalar", "list").stdout.split("\n")[:-1]
     check(len(listed) == 30, f"{len(listed)} kernels")
     for variant in kernels.VARIANTS:
         for name in (line.split()[0] for line in listed):
-            done = native(WORK / f"kernels-{variant}", name, 65536, 1000)
+            done = native(built() / f"kernels-{variant}", name, 65536, 1000)
             check(done.returncode == 0, f"{name}, {variant}: exit status {done.returncode} {done.stderr}")
 
 
 @tests.case("a chain of additions takes a cycle each, as a block and as modelled")
 def chain():
-    blocks.build(WORK)
-    found = region(WORK / "runner", "-r", 50, "4883c001" * 8)
+    found = region(built() / "runner", "-r", 50, "4883c001" * 8)
     check(0.9 < found["cycles"] / found["instructions"] < 1.1, f"{found}")
 
 
 @tests.case("a block's accesses are made valid wherever they go; what cannot be is rejected")
 def block_memory():
-    blocks.build(WORK)
     # mov rax,[rax+rcx]; mov [rdi+0x100000],rax; mov rdx,[rip+0]
-    valid = native(WORK / "runner", "-r", 5, "488b0408" + "48898700001000" + "488b1500000000", "14:18:4660")
+    valid = native(built() / "runner", "-r", 5, "488b0408" + "48898700001000" + "488b1500000000", "14:18:4660")
     check(valid.returncode == 0, f"exit status {valid.returncode}: {valid.stderr}")
     for why, code in (("exception", "31c9f7f1"), ("cannot be mapped", "31c0488b00")):  # division by 0; address 0
-        done = native(WORK / "runner", "-r", 5, code)
+        done = native(built() / "runner", "-r", 5, code)
         check(done.returncode == 3 and why in done.stderr, f"{code}: exit status {done.returncode}: {done.stderr}")
 
 
