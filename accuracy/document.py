@@ -16,7 +16,8 @@ Generated from `accuracy/results.csv` by `make accuracy`; do not edit.
 Each case is run natively and under the model, and compared in cycles:
 
 - **Kernels**: the thirty computations that PolyBench names, written anew from their mathematics (`accuracy/kernels`); scalar and
-  vectorised in L1, L2, L3 and memory, unrolled in L1, tiled in L2 and L3 where there are loops to tile. Only the kernel counts.
+  vectorised in L1, L2, L3 and memory (not where memory begins behind tens of megabytes), unrolled in L1, tiled in L2 and L3 where
+  there are loops to tile. Only the kernel counts.
 - **Basic blocks**: straight-line code of Debian's binaries, the hottest by cyclewise's own profiles (`accuracy/blocks`), each run
   as a loop with registers and memory set up so that every access is valid.
 - **Whole programs**: Debian's binaries, their user time at the measured clock against all modelled cycles.
