@@ -26,6 +26,7 @@ struct command {
 	const char *help;              /* paragraphs, separated by empty lines */
 	unsigned groups;               /* enum option_group: the options it takes */
 	bool runs;                     /* its first operand is a program, whose own arguments follow */
+	bool study;                    /* which all accounting methods look at */
 	/* The exit status, or -errno with the message set. */
 	int (*run)(struct invocation *call);
 };

@@ -149,6 +149,7 @@ static int start(struct drive *d)
 		return err;
 	d->run = (struct run){
 		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
+		.sweep = o->sweep_period,
 	};
 	return lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->study);
 }

@@ -40,6 +40,8 @@ const struct option_row option_rows[] = {
 	    "hold over 4 million samples, dropping every second one."),
 	ROW("seed", 0, OPTIONS_RUN, OPTION_NUMBER, WORDS_NONE, seed, "N",
 	    "Seeds the jitter of the sampling period, uniform within an eighth either way. The default is 1."),
+	ROW("sweep-period", 0, OPTIONS_STUDY, OPTION_FLAG, WORDS_NONE, sweep_period, NULL,
+	    "Shows each method's error at longer periods too: the one in force, twice that, and so on."),
 	ROW("output", 'o', OPTIONS_FILE, OPTION_TEXT, WORDS_FILE, output, "FILE",
 	    "Writes the profile into FILE. An older profile of that name is kept as FILE.old."),
 	ROW("output", 'o', OPTIONS_CORE, OPTION_TEXT, WORDS_FILE, output, "FILE",

@@ -25,6 +25,7 @@ struct options {
 	const char *report;                /* --report; NULL: standard error or, of what runs nothing, standard output */
 	const char *for_profile;           /* --for; NULL: not given */
 	uint64_t limit;                    /* 0: the command's own */
+	bool sweep_period;
 	bool json, quiet, verbose, no_progress, help, quick;
 };
 
@@ -35,6 +36,7 @@ enum option_group {
 	OPTIONS_FILE = 1 << 1,             /* what writes a profile file */
 	OPTIONS_LIST = 1 << 2,             /* what prints lists */
 	OPTIONS_CORE = 1 << 3,             /* what writes a core description */
+	OPTIONS_STUDY = 1 << 4,            /* what compares methods */
 };
 
 enum option_kind {

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <glib.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "view/number.h"
@@ -165,4 +166,17 @@ void json_ratio(struct json *j, const char *key, uint64_t num, uint64_t den)
 	}
 	element(j, key);
 	fputs(number_trimmed(buf, num, den), j->out);
+}
+
+void json_real(struct json *j, const char *key, double value)
+{
+	char buf[NUMBER_SIZE];
+
+	if (isnan(value)) {
+		json_null(j, key);
+		return;
+	}
+	uint64_t millionths = (uint64_t)llround(fabs(value) * 1e6);
+	element(j, key);
+	fprintf(j->out, "%s%s", value < 0 && millionths ? "-" : "", number_trimmed(buf, millionths, 1000000));
 }

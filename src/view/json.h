@@ -37,5 +37,7 @@ void json_null(struct json *j, const char *key);
 void json_hex(struct json *j, const char *key, uint64_t value);       /* "0x1139" */
 /* num / den to six decimals, rounded to nearest, trailing zeros dropped; null where den is 0. */
 void json_ratio(struct json *j, const char *key, uint64_t num, uint64_t den);
+/* A magnitude below 2^43, to six decimals, the same way; null where it is NaN. */
+void json_real(struct json *j, const char *key, double value);
 
 #endif

@@ -49,6 +49,25 @@ int profile_figure(struct profile *p, const char *method, const char *name, doub
 	return put(p, method, name, 0, (uint64_t)llround(value));
 }
 
+int profile_insn_figure(struct profile *p, const char *method, uint32_t insn, const char *name, double value)
+{
+	assert(p->nr_insn_rows < G_N_ELEMENTS(p->insn_row));
+	struct fake_insn_row *r = &p->insn_row[p->nr_insn_rows++];
+	g_strlcpy(r->method, method, sizeof(r->method));
+	g_strlcpy(r->name, name, sizeof(r->name));
+	r->insn = insn;
+	r->value = value;
+	return 0;
+}
+
+int64_t fake_insn_value(const struct profile *p, const char *method, const char *name, uint32_t insn)
+{
+	for (size_t i = 0; i < p->nr_insn_rows; i++)
+		if (!strcmp(p->insn_row[i].method, method) && !strcmp(p->insn_row[i].name, name) && p->insn_row[i].insn == insn)
+			return llround(p->insn_row[i].value);
+	return -1;
+}
+
 int profile_cycles(struct profile *p, uint32_t insn, uint16_t psv, uint64_t executions, uint64_t units)
 {
 	assert(insn < FAKE_INSNS && psv < FAKE_PSVS && !p->executions[insn][psv] && !p->units[insn][psv]);

@@ -23,12 +23,17 @@ struct profile {
 	size_t nr_cycles, nr_samples;
 	struct fake_row row[128];
 	size_t nr_rows;
+	struct fake_insn_row { char method[32], name[32]; uint32_t insn; double value; } insn_row[8192]; /* profile_insn_figure */
+	size_t nr_insn_rows;
 	struct fake_counters { bool set; uint64_t entries, instructions, uops, units; struct slot_counts slots; }
 		thread[FAKE_THREADS], region[STREAM_REGIONS];
 };
 
 /* The value of the row, -1 where there is none; thread 0 where it has none. */
 int64_t fake_value(const struct profile *p, const char *method, const char *name, uint32_t thread);
+
+/* The same of a figure of one instruction, rounded; -1 where there is none. */
+int64_t fake_insn_value(const struct profile *p, const char *method, const char *name, uint32_t insn);
 
 /* One method over one or more threads, their batches interleaved; sizes of batches are random. */
 struct fake_run {
