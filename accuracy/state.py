@@ -1,14 +1,16 @@
 """What determines the model's cycles, as hashes: whether results belong to the present tree, and if not, what has changed.
 
-Parts: the timing model (src/core), what instructions are (src/isa), what is run (src/source, src/plugin, src/record), the core's
-description with its parents and cost files, and the suite's own kernels, blocks and inputs.
+Parts: the detailed timing model (src/core, without the abstract one), what instructions are (src/isa), the core's description
+with its parents and cost files, and the suite's own kernels, blocks and inputs.
 """
 import hashlib
 import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
-SOURCES = {"core": ["src/core"], "isa": ["src/isa"], "run": ["src/source", "src/plugin", "src/record"]}
+SOURCES = {"core": ["src/core"], "isa": ["src/isa"]}
+READ = {".c", ".h", ".cc", ".txt"}
+APART = "abstract"  # files of src/core whose names begin so are of another model
 SUITE = ["accuracy/kernels", "accuracy/blocks", "accuracy/programs.py", "accuracy/kernels.py", "accuracy/blocks.py", "include/cyclewise.h"]
 
 
@@ -22,12 +24,12 @@ def digest(paths):
     return out.hexdigest()[:16]
 
 
-def files(names):
-    """All source files at the names: folders with what is in them."""
+def sources(names):
+    """All files at the names, folders with what is in them, that are compiled or read: no build files, no caches."""
     found = []
     for name in names:
         path = TOP / name
-        found += [p for p in path.rglob("*") if p.is_file() and p.suffix != ".pyc"] if path.is_dir() else [path]
+        found += [p for p in path.rglob("*") if p.suffix in READ and not p.name.startswith(APART)] if path.is_dir() else [path]
     return found
 
 
@@ -46,9 +48,9 @@ def core_files(core):
 
 def state(core):
     """{part: hash} of the present tree with a core."""
-    parts = {part: digest(files(names)) for part, names in SOURCES.items()}
+    parts = {part: digest(sources(names)) for part, names in SOURCES.items()}
     parts["description"] = digest(core_files(core))
-    parts["suite"] = digest(files(SUITE))
+    parts["suite"] = digest(sources(SUITE))
     return parts
 
 
