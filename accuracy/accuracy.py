@@ -173,6 +173,7 @@ def main():
     core = o.core or core_of_host(build, folder)
     measure = Measure(build / "cyclewise", core, folder)
     parameters = measure.parameters()
+    measure.check()
     cases = []
     for group, module in GROUPS.items():
         if not o.group or group in o.group:

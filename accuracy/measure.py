@@ -13,8 +13,8 @@ class Failed(Exception):
     """A case cannot be run; the text says why."""
 
 
-def last_line(text):
-    return (text.strip().splitlines() or ["no output"])[-1]
+def first_line(text):
+    return (text.strip().splitlines() or ["no output"])[0]
 
 
 class Measure:
@@ -25,7 +25,7 @@ class Measure:
         """The least cycles of the samples that a program of clock.h writes."""
         done = subprocess.run(command, env=NATIVE, capture_output=True, text=True, timeout=120)
         if done.returncode:
-            raise Failed(last_line(done.stderr) if done.stderr else f"natively: exit status {done.returncode}")
+            raise Failed(first_line(done.stderr) if done.stderr else f"natively: exit status {done.returncode}")
         return min(float(line.split()[0]) for line in done.stdout.splitlines())
 
     def clock(self):
@@ -39,11 +39,18 @@ class Measure:
             done = subprocess.run([self.cyclewise, "stat", "--no-progress", "-q", "--core", self.core, f"--json={out.name}", "--", *command],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", timeout=900, **options)
             if done.returncode:
-                raise Failed(f"under cyclewise: {last_line(done.stderr)}")
+                raise Failed(f"under cyclewise: {first_line(done.stderr)}")
             answer = json.loads(Path(out.name).read_text())
         if not answer["complete"]:
             raise Failed("the run was cut short")
         return answer
+
+    def check(self):
+        """Ends the program where cyclewise runs nothing at all, before hours are spent on timing."""
+        try:
+            self.stat(["/bin/true"])
+        except Failed as error:
+            raise SystemExit(f"accuracy: {error}") from None
 
     def region(self, case, command, name):
         """The case's instructions and cycles: those of a marked region."""
