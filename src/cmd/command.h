@@ -19,6 +19,8 @@ struct invocation {
 
 #define PROFILE_DEFAULT "cyclewise.cw"
 
+struct driven;
+
 struct command {
 	const char *name;
 	const char *summary;           /* one clause, no full stop */
@@ -26,6 +28,7 @@ struct command {
 	const char *help;              /* paragraphs, separated by empty lines */
 	unsigned groups;               /* enum option_group: the options it takes */
 	bool runs;                     /* its first operand is a program, whose own arguments follow */
+	const struct driven *driven;   /* what takes the steps; NULL: a core a thread, and the methods */
 	bool study;                    /* which all accounting methods look at */
 	/* The exit status, or -errno with the message set. */
 	int (*run)(struct invocation *call);

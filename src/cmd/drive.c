@@ -29,7 +29,8 @@ struct drive {
 	struct code *code;
 	struct source *source;
 	struct run run;
-	struct lanes *lanes;
+	struct lanes *lanes;           /* NULL where something else is driven */
+	void *state;                   /* of what is driven instead */
 	struct profile *profile;
 	int64_t due;                   /* of the next checkpoint, microseconds of the monotonic clock */
 };
@@ -109,7 +110,8 @@ static int describe(struct drive *d)
 
 static int find_model(struct drive *d)
 {
-	const char *name = d->config->options->model ? d->config->options->model : "ooo";
+	const char *preset = d->config->driven ? d->config->driven->model : "ooo";
+	const char *name = d->config->options->model ? d->config->options->model : preset;
 	struct nearest near = { .name = name };
 
 	d->model = core_find(name);
@@ -118,7 +120,7 @@ static int find_model(struct drive *d)
 	error_set(EINVAL, name, "no such timing model");
 	for (const struct core_ops *const *c = core_list; *c; c++)
 		nearest_offer(&near, (*c)->name);
-	error_remedy("--model %s is the default", near.best ? near.best : "ooo");
+	error_remedy("--model %s is the default", near.best ? near.best : preset);
 	return wrong_usage(-EINVAL);
 }
 
@@ -151,6 +153,11 @@ static int start(struct drive *d)
 		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
 		.sweep = o->sweep_period,
 	};
+	if (d->config->driven) {
+		const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .options = o };
+
+		return d->config->driven->open(&d->state, &run);
+	}
 	return lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->study);
 }
 
@@ -268,7 +275,7 @@ static int save(struct drive *d, struct profile *p, bool over)
 		return err;
 	save_run(p, d);
 	save_result(p, r, over);
-	err = lanes_save(d->lanes, p);
+	err = d->lanes ? lanes_save(d->lanes, p) : d->config->driven->save(d->state, p);
 	if (err)
 		return err;
 	profile_totals(p);
@@ -320,13 +327,16 @@ static int pump(struct drive *d)
 	d->due = g_get_monotonic_time() + FIRST_US;
 	progress_init(&progress, !o->quiet && !o->no_progress);
 	while (!err && (more = d->ops->read(d->source, &b)) > 0) {
-		err = lanes_batch(d->lanes, &b);
+		err = d->lanes ? lanes_batch(d->lanes, &b) : d->config->driven->batch(d->state, &b);
 		progress_batch(&progress, &b);
 		if (!err)
 			err = checkpoint(d);
 	}
 	progress_fini(&progress);
-	lanes_finish(d->lanes);
+	if (d->lanes)
+		lanes_finish(d->lanes);
+	else if (!err)
+		err = d->config->driven->finish(d->state);
 	return err ? err : more;
 }
 
@@ -387,6 +397,8 @@ int drive(struct profile **out, int *status, const struct drive_config *config)
 		profile_close(g_steal_pointer(&d->profile));
 	*out = d->profile;
 	lanes_free(d->lanes);
+	if (config->driven)
+		config->driven->close(d->state);
 	if (d->source)
 		d->ops->close(d->source);
 	code_free(d->code);

@@ -5,12 +5,32 @@
 #define CYCLEWISE_CMD_DRIVE_H
 
 #include "cmd/options.h"
+#include "core/core.h"
 #include "profile/profile.h"
+#include "source/source.h"
+
+/* What takes the steps of a run in place of one core a thread and the methods. */
+struct driven_run {
+	const struct core_desc *desc;
+	const struct core_ops *model;
+	struct code *code;
+	const struct options *options;
+};
+
+struct driven {
+	const char *model;             /* the timing model where none is asked for */
+	int  (*open)(void **state, const struct driven_run *run); /* what `run` points to outlives the state. 0 or -errno */
+	int  (*batch)(void *state, const struct step_batch *b); /* 0 or -errno */
+	int  (*finish)(void *state);   /* all streams have ended; 0 or -errno */
+	int  (*save)(void *state, struct profile *p); /* between profile_begin() and profile_commit(); 0 or -errno */
+	void (*close)(void *state);    /* NULL is fine */
+};
 
 struct drive_config {
 	const struct options *options;
 	char *const *argv;             /* the program and its arguments, NULL-terminated */
 	const char *path;              /* of the profile file; NULL: in memory */
+	const struct driven *driven;   /* NULL: a core a thread, and the methods */
 	bool study;                    /* all methods run, not only those that a profile has */
 	bool stdout_to_stderr;         /* the program's standard output goes to standard error */
 };

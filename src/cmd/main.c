@@ -21,8 +21,8 @@ static void help(FILE *out)
 	fputs("cyclewise says, for every instruction of an unmodified program, how many cycles it cost and why.\n\n"
 	      "usage: cyclewise COMMAND [options] ...\n\n", out);
 	for (const struct command *const *c = command_list; *c; c++) {
-		fprintf(out, "  %-9s ", (*c)->name);
-		text_fill(&t, 12, 12, (*c)->summary);
+		fprintf(out, "  %-11s ", (*c)->name);
+		text_fill(&t, 14, 14, (*c)->summary);
 	}
 	fputs("\nFirst steps:\n"
 	      "  cyclewise run gzip -9 -k FILE        profile it and print the report\n"

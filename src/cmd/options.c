@@ -42,6 +42,11 @@ const struct option_row option_rows[] = {
 	    "Seeds the jitter of the sampling period, uniform within an eighth either way. The default is 1."),
 	ROW("sweep-period", 0, OPTIONS_STUDY, OPTION_FLAG, WORDS_NONE, sweep_period, NULL,
 	    "Shows each method's error at longer periods too: the one in force, twice that, and so on."),
+	ROW("weights", 0, OPTIONS_WEIGHTS, OPTION_TEXT, WORDS_NONE, weights, "FACTOR,...",
+	    "By how much each resource is relaxed: 2 halves a latency and doubles what else there is, 0.5 does the contrary. "
+	    "The default is 0.5,2."),
+	ROW("resources", 0, OPTIONS_WEIGHTS, OPTION_TEXT, WORDS_NONE, resources, "NAME,...",
+	    "Weights these resources alone. Without this, all that the core has."),
 	ROW("output", 'o', OPTIONS_FILE, OPTION_TEXT, WORDS_FILE, output, "FILE",
 	    "Writes the profile into FILE. An older profile of that name is kept as FILE.old."),
 	ROW("output", 'o', OPTIONS_CORE, OPTION_TEXT, WORDS_FILE, output, "FILE",

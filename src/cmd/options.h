@@ -26,6 +26,7 @@ struct options {
 	const char *for_profile;           /* --for; NULL: not given */
 	uint64_t limit;                    /* 0: the command's own */
 	bool sweep_period;
+	const char *weights, *resources;   /* NULL: the default */
 	bool json, quiet, verbose, no_progress, help, quick;
 };
 
@@ -37,6 +38,7 @@ enum option_group {
 	OPTIONS_LIST = 1 << 2,             /* what prints lists */
 	OPTIONS_CORE = 1 << 3,             /* what writes a core description */
 	OPTIONS_STUDY = 1 << 4,            /* what compares methods */
+	OPTIONS_WEIGHTS = 1 << 5,          /* what weights resources */
 };
 
 enum option_kind {

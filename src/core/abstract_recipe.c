@@ -117,15 +117,6 @@ static uint16_t ports_of(const struct core_desc *d, const struct insn *in, const
 	return u->ports;
 }
 
-static enum latency_class class_of(const struct insn *in)
-{
-	if (in->flags & INSN_FP)
-		return LATENCY_FLOAT;
-	if (in->flags & INSN_VINT)
-		return LATENCY_VECTOR;
-	return in->flags & INSN_LONG ? LATENCY_MULTIPLY : LATENCY_INTEGER;
-}
-
 static void registers(struct recipe *p, const struct insn *in)
 {
 	p->nr_addr = in->nr_addr;
@@ -146,7 +137,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 
 	*p = (struct recipe){
 		.insn = insn, .flags = in->flags, .branch_ports = branch_ports, .length = in->length, .branch = in->branch,
-		.decode_uops = in->decode_uops ? in->decode_uops : 1, .class = (uint8_t)class_of(in),
+		.decode_uops = in->decode_uops ? in->decode_uops : 1, .class = (uint8_t)latency_class(in),
 		.latency = in->latency, .load_extra = in->load_extra,
 		.second = kind & RECIPE_SECOND,
 	};

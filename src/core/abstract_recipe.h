@@ -43,6 +43,15 @@ enum resource {
 /* Classes of instructions whose latency can be scaled by itself. */
 enum latency_class { LATENCY_INTEGER, LATENCY_MULTIPLY, LATENCY_FLOAT, LATENCY_VECTOR, NR_LATENCIES };
 
+static inline enum latency_class latency_class(const struct insn *in)
+{
+	if (in->flags & INSN_FP)
+		return LATENCY_FLOAT;
+	if (in->flags & INSN_VINT)
+		return LATENCY_VECTOR;
+	return in->flags & INSN_LONG ? LATENCY_MULTIPLY : LATENCY_INTEGER;
+}
+
 struct use {
 	uint16_t resource;             /* from RESOURCE_UNITS on */
 	uint16_t amount;

@@ -95,7 +95,7 @@ void chrono_free(struct chrono *v);
 
 /*
  * Times the instructions whose outcomes are word[0..nr). In mode CHRONO_PASSAGES, p[] gets one passage each.
- * No recipe may be made meanwhile; other variants may read the same stream in other threads.
+ * No recipe may be made meanwhile; other variants may read the same words in other threads.
  */
 void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr, struct passage *p);
 

@@ -561,6 +561,22 @@ void costs_resource(const struct costs *c, const char *resource, uint16_t *ports
 	}
 }
 
+unsigned costs_port_sets(const struct costs *c, uint16_t *sets, unsigned max)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < c->resources->len && nr < max; i++) {
+		uint16_t ports = g_array_index(c->resources, struct resource_line, i).ports;
+		bool known = !ports;
+
+		for (unsigned k = 0; k < nr && !known; k++)
+			known = sets[k] == ports;
+		if (!known)
+			sets[nr++] = ports;
+	}
+	return nr;
+}
+
 const struct cost_core *costs_core(const struct costs *c)
 {
 	return &c->core;

@@ -76,6 +76,8 @@ void costs_free(struct costs *costs);
 void costs_find(const struct costs *costs, const char *form, struct cost *out);
 /* The port set or unit (1-based; 0: none) of LLVM's resource; both 0 where the file has no line for it. */
 void costs_resource(const struct costs *costs, const char *resource, uint16_t *ports, uint8_t *unit);
+/* The sets of ports that the file names, each once, in its order: at most `max`. Returns how many. */
+unsigned costs_port_sets(const struct costs *costs, uint16_t *sets, unsigned max);
 const struct cost_core *costs_core(const struct costs *costs);
 
 #endif

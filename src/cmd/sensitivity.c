@@ -1,0 +1,319 @@
+/*
+ * Which resource of the core limits the run: each is weighted in turn, and what the run would have taken is compared.
+ *
+ * All variants are fed by one run of the program (variants.h). When some of it has been seen, the resources that
+ * limit most so far are combined too, since to relieve one alone often does nothing when two are saturated.
+ * Ref: Gus §3.2.
+ */
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "cmd/profiled.h"
+#include "cmd/variants.h"
+#include "isa/costs.h"
+#include "method/method.h"
+
+enum { MOST_WEIGHTS = 8, COMBINED = 3 };
+
+struct measured {                      /* one variant */
+	char name[VARIANT_PARTS * VARY_NAME];
+	uint32_t weight;               /* of the capacity, thousandths */
+	unsigned variant;
+};
+
+struct sensitivity {
+	struct variants *variants;
+	struct vary row[VARY_MAX];
+	unsigned nr;
+	bool wanted[VARY_MAX];
+	uint32_t weight[MOST_WEIGHTS]; /* relaxing, thousandths */
+	unsigned nr_weights;
+	GArray *measured;              /* struct measured */
+	bool combined;
+};
+
+/* --- options ----------------------------------------------------------------------------------------- */
+
+static int parse_weights(struct sensitivity *s, const char *text)
+{
+	char **words = g_strsplit(text ? text : "0.5,2", ",", -1);
+	int err = 0;
+
+	for (char **w = words; *w && !err; w++) {
+		char *end;
+		double v = g_ascii_strtod(*w, &end);
+
+		if (end == *w || *end || !(v >= 0.05 && v <= 20) || s->nr_weights == MOST_WEIGHTS) {
+			err = error_set(EINVAL, "--weights", "'%s' is not a list of at most %d factors from 0.05 to 20", text, MOST_WEIGHTS);
+			error_remedy("such as 0.5,2: half of what there is of each resource, and twice");
+			error_status(EXIT_USAGE);
+		} else if (v != 1) {
+			s->weight[s->nr_weights++] = (uint32_t)lround(v * WEIGHT_ONE);
+		}
+	}
+	g_strfreev(words);
+	return err;
+}
+
+static int parse_resources(struct sensitivity *s, const char *text)
+{
+	char **words = text ? g_strsplit(text, ",", -1) : NULL;
+	int err = 0;
+
+	for (unsigned i = 0; i < s->nr; i++)
+		s->wanted[i] = !text;
+	for (char **w = words; w && *w && !err; w++) {
+		struct nearest near = { .name = *w };
+		bool found = false;
+
+		for (unsigned i = 0; i < s->nr; i++) {
+			found |= !strcmp(s->row[i].name, *w);
+			s->wanted[i] |= !strcmp(s->row[i].name, *w);
+			nearest_offer(&near, s->row[i].name);
+		}
+		if (found)
+			continue;
+		err = error_set(EINVAL, "--resources", "this core has no resource '%s'", *w);
+		if (near.best)
+			error_remedy("did you mean %s?", near.best);
+		error_status(EXIT_USAGE);
+	}
+	g_strfreev(words);
+	return err;
+}
+
+/* --- variants ---------------------------------------------------------------------------------------- */
+
+static uint32_t capacity_weight(const struct vary *v, uint32_t weight)
+{
+	return v->time ? (WEIGHT_ONE * WEIGHT_ONE + weight / 2) / weight : weight;
+}
+
+static int add(struct sensitivity *s, const struct variant *v)
+{
+	struct measured m = { .weight = v->nr == 1 ? capacity_weight(v->part[0], v->weight) : v->weight };
+	int err = variants_add(s->variants, v, &m.variant);
+
+	if (err == -ERANGE)
+		return 0;
+	for (unsigned i = 0; i < v->nr && !err; i++) {
+		g_strlcat(m.name, i ? "+" : "", sizeof m.name);
+		g_strlcat(m.name, v->part[i]->name, sizeof m.name);
+	}
+	if (!err)
+		g_array_append_val(s->measured, m);
+	return err;
+}
+
+/* Groups of ports as the core's cost file has them. */
+static int port_sets(const struct driven_run *run, uint16_t *sets, unsigned *nr)
+{
+	struct costs *costs;
+	int err = costs_new(&costs, *run->desc->costs_path ? run->desc->costs_path : NULL, run->desc->port_names, run->desc->unit_names);
+
+	if (err)
+		return err;
+	*nr = costs_port_sets(costs, sets, VARY_SETS);
+	costs_free(costs);
+	return 0;
+}
+
+static void sensitivity_close(void *state)
+{
+	struct sensitivity *s = state;
+
+	if (!s)
+		return;
+	variants_free(s->variants);
+	g_array_free(s->measured, TRUE);
+	g_free(s);
+}
+
+static int sensitivity_open(void **state, const struct driven_run *run)
+{
+	struct sensitivity *s = g_new0(struct sensitivity, 1);
+	uint16_t sets[VARY_SETS];
+	unsigned nr_sets = 0;
+	int err;
+
+	s->measured = g_array_new(FALSE, FALSE, sizeof(struct measured));
+	*state = s;
+	err = port_sets(run, sets, &nr_sets);
+	if (!err)
+		err = parse_weights(s, run->options->weights);
+	s->nr = vary_list(s->row, run->desc, sets, nr_sets, !strcmp(run->model->name, "abstract"));
+	if (!err)
+		err = parse_resources(s, run->options->resources);
+	if (!err)
+		err = variants_new(&s->variants, run);
+	for (unsigned i = 0; i < s->nr && !err; i++)
+		for (unsigned k = 0; k < s->nr_weights && s->wanted[i] && !err; k++)
+			err = add(s, &(struct variant){ .part = { &s->row[i] }, .nr = 1, .weight = s->weight[k] });
+	return err;
+}
+
+/* --- combinations ------------------------------------------------------------------------------------ */
+
+/* The most relaxing weight. */
+static uint32_t most_relaxed(const struct sensitivity *s)
+{
+	uint32_t most = 0;
+
+	for (unsigned i = 0; i < s->nr_weights; i++)
+		most = MAX(most, s->weight[i]);
+	return most;
+}
+
+/* Cycles with the resource at its most relaxed; UINT64_MAX: not weighted. */
+static uint64_t relaxed_cycles(const struct sensitivity *s, const struct vary *v)
+{
+	for (guint i = 0; i < s->measured->len; i++) {
+		const struct measured *m = &g_array_index(s->measured, struct measured, i);
+		if (!strcmp(m->name, v->name) && m->weight == capacity_weight(v, most_relaxed(s)))
+			return variants_cycles(s->variants, m->variant);
+	}
+	return UINT64_MAX;
+}
+
+/* The resources that limit most, none of them in part another. */
+static unsigned leaders(const struct sensitivity *s, const struct vary *out[COMBINED])
+{
+	bool out_of_it[VARY_MAX] = { false };
+	unsigned nr = 0;
+
+	while (nr < COMBINED) {
+		const struct vary *best = NULL;
+		uint64_t least = UINT64_MAX;
+
+		for (unsigned i = 0; i < s->nr; i++) {
+			uint64_t cycles = out_of_it[i] || s->row[i].outcome ? UINT64_MAX : relaxed_cycles(s, &s->row[i]);
+			if (cycles < least) {
+				least = cycles;
+				best = &s->row[i];
+			}
+		}
+		if (!best)
+			break;
+		out[nr++] = best;
+		for (unsigned i = 0; i < s->nr; i++)
+			out_of_it[i] |= vary_overlaps(best, &s->row[i]);
+	}
+	return nr;
+}
+
+static int combine(struct sensitivity *s)
+{
+	const struct vary *top[COMBINED];
+	uint32_t weight = most_relaxed(s);
+	int err = 0;
+
+	s->combined = true;
+	unsigned nr = weight > WEIGHT_ONE ? leaders(s, top) : 0;
+	for (unsigned i = 0; i < nr && !err; i++)
+		for (unsigned k = i + 1; k < nr && !err; k++)
+			err = add(s, &(struct variant){ .part = { top[i], top[k] }, .nr = 2, .weight = weight });
+	if (!err && nr == COMBINED)
+		err = add(s, &(struct variant){ .part = { top[0], top[1], top[2] }, .nr = 3, .weight = weight });
+	variants_forget(s->variants);
+	return err;
+}
+
+/* --- the run ----------------------------------------------------------------------------------------- */
+
+static int sensitivity_batch(void *state, const struct step_batch *b)
+{
+	struct sensitivity *s = state;
+	int err = variants_batch(s->variants, b);
+
+	if (!err && !s->combined && !variants_kept(s->variants))
+		err = combine(s);
+	return err;
+}
+
+static int sensitivity_finish(void *state)
+{
+	struct sensitivity *s = state;
+
+	return s->combined ? 0 : combine(s);
+}
+
+static int save_row(const struct sensitivity *s, struct profile *p, const char *name)
+{
+	int err = 0;
+
+	for (guint i = 0; i < s->measured->len && !err; i++) {
+		const struct measured *m = &g_array_index(s->measured, struct measured, i);
+		char figure[256];
+
+		if (strcmp(m->name, name))
+			continue;
+		snprintf(figure, sizeof figure, "%s/%u.%03u", name, m->weight / WEIGHT_ONE, m->weight % WEIGHT_ONE);
+		err = profile_figure(p, "sensitivity", figure, (double)variants_cycles(s->variants, m->variant));
+	}
+	return err;
+}
+
+static int sensitivity_save(void *state, struct profile *p)
+{
+	const struct sensitivity *s = state;
+	const struct slot_counts none = { 0 };
+	char key[128];
+	int err = profile_set_int(p, "units_per_cycle", CYCLE_UNITS);
+
+	if (!err)
+		err = profile_thread(p, 0, variants_instructions(s->variants), 0, variants_cycles(s->variants, 0) * CYCLE_UNITS, &none);
+	for (unsigned i = 0; i < s->nr && !err; i++) {
+		if (!s->wanted[i])
+			continue;
+		snprintf(key, sizeof key, "%s/capacity", s->row[i].name);
+		err = profile_figure(p, "sensitivity", key, s->row[i].capacity);
+		snprintf(key, sizeof key, "unit.%s", s->row[i].name);
+		if (!err)
+			err = profile_set(p, key, s->row[i].unit);
+		if (!err)
+			err = save_row(s, p, s->row[i].name);
+	}
+	for (guint i = 0; i < s->measured->len && !err; i++) {
+		const struct measured *m = &g_array_index(s->measured, struct measured, i);
+		if (strchr(m->name, '+'))
+			err = save_row(s, p, m->name);
+	}
+	return err;
+}
+
+static const struct driven sensitivity = {
+	.model = "abstract",
+	.open = sensitivity_open,
+	.batch = sensitivity_batch,
+	.finish = sensitivity_finish,
+	.save = sensitivity_save,
+	.close = sensitivity_close,
+};
+
+static int run(struct invocation *call);
+
+const struct command command_sensitivity = {
+	.name = "sensitivity",
+	.summary = "which resource of the core limits the run",
+	.usage = "[options] [--] PROGRAM [ARG...]",
+	.help =
+		"Runs PROGRAM once and times it on many variants of the core, in each of which one resource is scarcer or more "
+		"plentiful: ports one by one and in groups, latencies of instructions and of loads, the front end, the reorder buffer, "
+		"schedulers and queues, bandwidth and latency of each level of memory, TLBs, branch prediction. Prints how much each "
+		"would change the run, and what the resources that limit most would do together.\n\n"
+		"Without --model the core is the resource-centric one, abstract.",
+	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST | OPTIONS_WEIGHTS,
+	.runs = true,
+	.driven = &sensitivity,
+	.run = run,
+};
+
+static int run(struct invocation *call)
+{
+	return profiled(&command_sensitivity, call, call->options.output, "sensitivity", false);
+}

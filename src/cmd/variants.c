@@ -1,0 +1,520 @@
+#include "cmd/variants.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/abstract_outcome.h"
+#include "core/vary_code.h"
+
+enum {
+	KEEP = 1 << 21,                /* words or steps of the run that are kept, over all threads */
+	MOST_WORKERS = 64,
+};
+
+/* One variant, the same for all threads of the guest. */
+struct plan {
+	struct variant variant;
+	struct core_desc *desc;        /* weighted */
+	struct abstract_costs costs;
+	int outcomes;                  /* which of crowd->outcomes it reads; 0: those of the core as it is */
+	uint64_t cycles, instructions; /* of threads that have ended */
+};
+
+/* One core. */
+struct instance {
+	struct chrono *chrono;
+	struct core *core;
+	struct vary_code *code;        /* the instructions as the variant has them; NULL: as they are */
+	struct core_desc *desc;        /* that goes with them */
+	uint64_t commit, cycles, instructions; /* of `core` */
+};
+
+struct met {                           /* what executions meet */
+	struct outcomes *outcomes;
+	struct outcome_stream stream;
+};
+
+/* The cores of one thread of the guest. */
+struct crowd {
+	struct variants *all;
+	struct recipes recipes;
+	GPtrArray *met;                /* struct met *: as plans number them */
+	GPtrArray *instance;           /* struct instance *, by plan; NULL: not made yet */
+	struct outcome_stream kept;    /* abstract: words of the run so far, of the core as it is */
+	GArray *steps;                 /* detailed: struct step of the run so far, and what follows the last batch */
+	size_t nr_steps;               /* without what follows */
+	bool ended;
+};
+
+/* What all workers do now: the plans [first, nr) of a crowd. */
+struct job {
+	struct crowd *crowd;
+	const struct step *step;       /* detailed core */
+	size_t n, ahead;
+	bool again;                    /* what was kept, for new plans */
+	gint next;                     /* plan to be taken */
+	gint nr;
+};
+
+struct variants {
+	struct driven_run run;
+	bool abstract;
+	GPtrArray *plan;               /* struct plan * */
+	GPtrArray *crowd;              /* struct crowd *, by guest thread; NULL: not seen yet */
+	bool keeping;
+	size_t kept;                   /* words or steps */
+
+	GThread *worker[MOST_WORKERS];
+	unsigned nr_workers;
+	GMutex lock;
+	GCond changed;
+	struct job job;
+	unsigned round, busy;          /* under the lock: of the present job; workers still at it */
+	bool closing;
+};
+
+static struct plan *plan_at(const struct variants *v, guint i)
+{
+	return v->plan->pdata[i];
+}
+
+/* --- one core ---------------------------------------------------------------------------------------- */
+
+static void count(void *ctx, const struct timed *t, size_t n)
+{
+	struct instance *c = ctx;
+
+	for (; n > 0; t++, n--) {
+		if (!timed_commits(t))
+			continue;
+		uint64_t commit = timed_leave(t) + 1;
+		if (t->flags & TIMED_COUNTED) {
+			c->cycles += commit - c->commit;
+			c->instructions += !(t->flags & TIMED_CONTINUED);
+		}
+		c->commit = commit;
+	}
+}
+
+static void instance_free(struct variants *v, struct instance *c)
+{
+	if (!c)
+		return;
+	chrono_free(c->chrono);
+	if (c->core)
+		v->run.model->close(c->core);
+	vary_code_free(c->code);
+	g_free(c->desc);
+	g_free(c);
+}
+
+static int instance_new(struct instance **out, struct crowd *crowd, const struct plan *p)
+{
+	struct variants *v = crowd->all;
+	struct instance *c = g_new0(struct instance, 1);
+	struct code *code = v->run.code;
+	int err = 0;
+
+	if (v->abstract) {
+		err = chrono_new(&c->chrono, p->desc, &p->costs, &crowd->recipes, CHRONO_PLAIN);
+	} else {
+		if (vary_code_wanted(p->variant.part, p->variant.nr)) {
+			c->desc = g_memdup2(p->desc, sizeof *p->desc);
+			err = vary_code_new(&c->code, code, p->variant.part, p->variant.nr, p->variant.weight, c->desc);
+			code = c->code ? vary_code(c->code) : NULL;
+		}
+		if (!err)
+			err = v->run.model->open(&c->core, c->desc ? c->desc : p->desc, code, (struct timed_sink){ count, c });
+	}
+	if (err) {
+		instance_free(v, c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+/* Its cycles so far; *instructions: those counted. */
+static uint64_t instance_cycles(const struct instance *c, uint64_t *instructions)
+{
+	*instructions = c->chrono ? chrono_instructions(c->chrono) : c->instructions;
+	return c->chrono ? chrono_cycles(c->chrono) : c->cycles;
+}
+
+/* --- workers ----------------------------------------------------------------------------------------- */
+
+static void detailed(struct variants *v, struct instance *c, const struct job *j)
+{
+	if (c->code)
+		vary_code_follow(c->code);
+	v->run.model->batch(c->core, j->step, j->n, j->ahead);
+}
+
+static void time_one(struct variants *v, const struct job *j, guint i)
+{
+	struct instance *c = j->crowd->instance->pdata[i];
+
+	if (!v->abstract) {
+		detailed(v, c, j);
+	} else if (j->again) {
+		chrono_batch(c->chrono, j->crowd->kept.word, j->crowd->kept.nr, NULL);
+	} else {
+		const struct met *m = j->crowd->met->pdata[plan_at(v, i)->outcomes];
+		chrono_batch(c->chrono, m->stream.word, m->stream.nr, NULL);
+	}
+}
+
+static void work_off(struct variants *v)
+{
+	gint i;
+
+	while ((i = g_atomic_int_add(&v->job.next, 1)) < v->job.nr)
+		time_one(v, &v->job, (guint)i);
+}
+
+static gpointer work(gpointer p)
+{
+	struct variants *v = p;
+	unsigned round = 0;
+
+	g_mutex_lock(&v->lock);
+	for (;;) {
+		while (v->round == round && !v->closing)
+			g_cond_wait(&v->changed, &v->lock);
+		if (v->closing)
+			break;
+		round = v->round;
+		g_mutex_unlock(&v->lock);
+		work_off(v);
+		g_mutex_lock(&v->lock);
+		if (--v->busy == 0)
+			g_cond_broadcast(&v->changed);
+	}
+	g_mutex_unlock(&v->lock);
+	return NULL;
+}
+
+/* All workers, and this thread, do the job. */
+static void all_work(struct variants *v, const struct job *job)
+{
+	g_mutex_lock(&v->lock);
+	v->job = *job;
+	v->round++;
+	v->busy = v->nr_workers;
+	g_cond_broadcast(&v->changed);
+	g_mutex_unlock(&v->lock);
+	work_off(v);
+	g_mutex_lock(&v->lock);
+	while (v->busy)
+		g_cond_wait(&v->changed, &v->lock);
+	g_mutex_unlock(&v->lock);
+}
+
+/* One that cannot be had is done without: the others, at least this thread, do its work. */
+static void hire(struct variants *v)
+{
+	unsigned nr = g_get_num_processors();
+
+	while (v->nr_workers + 1 < nr && v->nr_workers < MOST_WORKERS) {
+		v->worker[v->nr_workers] = g_thread_try_new("variants", work, v, NULL);
+		if (!v->worker[v->nr_workers])
+			return;
+		v->nr_workers++;
+	}
+}
+
+/* --- crowds ------------------------------------------------------------------------------------------ */
+
+static void met_free(gpointer p)
+{
+	struct met *m = p;
+
+	outcomes_free(m->outcomes);
+	outcome_stream_fini(&m->stream);
+	g_free(m);
+}
+
+static void crowd_dismiss(struct crowd *c)
+{
+	for (guint i = 0; i < c->instance->len; i++)
+		instance_free(c->all, c->instance->pdata[i]);
+	g_ptr_array_set_size(c->instance, 0);
+	g_ptr_array_set_size(c->met, 0);
+}
+
+static void crowd_free(struct crowd *c)
+{
+	if (!c)
+		return;
+	crowd_dismiss(c);
+	g_ptr_array_free(c->instance, TRUE);
+	g_ptr_array_free(c->met, TRUE);
+	recipes_fini(&c->recipes);
+	outcome_stream_fini(&c->kept);
+	g_array_free(c->steps, TRUE);
+	g_free(c);
+}
+
+/* Cores of the plans that it has none of yet. */
+static int crowd_fill(struct crowd *c)
+{
+	struct variants *v = c->all;
+	int err = 0;
+
+	for (guint i = c->instance->len; i < v->plan->len && !err; i++) {
+		struct plan *p = plan_at(v, i);
+		struct instance *one = NULL;
+
+		while (v->abstract && c->met->len <= (guint)p->outcomes && !err) {
+			struct met *m = g_new0(struct met, 1);
+			err = outcomes_new(&m->outcomes, p->outcomes ? p->desc : v->run.desc, v->run.code, &c->recipes);
+			g_ptr_array_add(c->met, m);
+		}
+		if (!err)
+			err = instance_new(&one, c, p);
+		if (!err)
+			g_ptr_array_add(c->instance, one);
+	}
+	return err;
+}
+
+static int crowd_new(struct crowd **out, struct variants *v)
+{
+	struct crowd *c = g_new0(struct crowd, 1);
+	int err = 0;
+
+	c->all = v;
+	c->met = g_ptr_array_new_with_free_func(met_free);
+	c->instance = g_ptr_array_new();
+	c->steps = g_array_new(FALSE, FALSE, sizeof(struct step));
+	if (v->abstract)
+		err = recipes_init(&c->recipes, v->run.desc, v->run.code);
+	if (!err)
+		err = crowd_fill(c);
+	if (err) {
+		crowd_free(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+/* Its thread has ended: what its cores counted goes to the plans. */
+static void crowd_end(struct crowd *c)
+{
+	struct variants *v = c->all;
+
+	for (guint i = 0; i < c->instance->len; i++) {
+		struct instance *one = c->instance->pdata[i];
+		uint64_t instructions;
+
+		if (!one)
+			continue;              /* it was counted when the thread ended */
+		if (one->core)
+			v->run.model->finish(one->core);
+		plan_at(v, i)->cycles += instance_cycles(one, &instructions);
+		plan_at(v, i)->instructions += instructions;
+	}
+	crowd_dismiss(c);
+	c->ended = true;
+}
+
+static void keep(struct crowd *c, const struct step_batch *b)
+{
+	struct variants *v = c->all;
+
+	if (v->abstract) {
+		const struct outcome_stream *s = &((struct met *)c->met->pdata[0])->stream;
+		for (size_t i = 0; i < s->nr; i++)
+			outcome_push(&c->kept, s->word[i]);
+		v->kept += s->nr;
+	} else {
+		g_array_set_size(c->steps, (guint)c->nr_steps);
+		g_array_append_vals(c->steps, b->step, (guint)(b->n + b->ahead));
+		c->nr_steps += b->n;
+		v->kept += b->n;
+	}
+}
+
+/* --- the whole --------------------------------------------------------------------------------------- */
+
+int variants_new(struct variants **out, const struct driven_run *run)
+{
+	struct variants *v = g_new0(struct variants, 1);
+	struct variant none = { .nr = 0 };
+	unsigned nr;
+
+	v->run = *run;
+	v->abstract = !strcmp(run->model->name, "abstract");
+	v->plan = g_ptr_array_new();
+	v->crowd = g_ptr_array_new();
+	v->keeping = true;
+	g_mutex_init(&v->lock);
+	g_cond_init(&v->changed);
+	hire(v);
+	*out = v;
+	return variants_add(v, &none, &nr);
+}
+
+void variants_free(struct variants *v)
+{
+	if (!v)
+		return;
+	g_mutex_lock(&v->lock);
+	v->closing = true;
+	g_cond_broadcast(&v->changed);
+	g_mutex_unlock(&v->lock);
+	for (unsigned i = 0; i < v->nr_workers; i++)
+		g_thread_join(v->worker[i]);
+	for (guint i = 0; i < v->crowd->len; i++)
+		crowd_free(v->crowd->pdata[i]);
+	for (guint i = 0; i < v->plan->len; i++) {
+		g_free(plan_at(v, i)->desc);
+		g_free(v->plan->pdata[i]);
+	}
+	g_ptr_array_free(v->crowd, TRUE);
+	g_ptr_array_free(v->plan, TRUE);
+	g_mutex_clear(&v->lock);
+	g_cond_clear(&v->changed);
+	g_free(v);
+}
+
+/* What was kept of a thread, on the cores that it got just now. Those of a thread that has ended go again. */
+static void replay(struct crowd *c, guint first)
+{
+	struct variants *v = c->all;
+	struct job j = { .crowd = c, .again = true, .next = (gint)first, .nr = (gint)v->plan->len };
+
+	j.step = (const struct step *)(void *)c->steps->data;
+	j.n = c->nr_steps;
+	j.ahead = c->steps->len - c->nr_steps;
+	all_work(v, &j);
+}
+
+static int admit(struct variants *v, guint first)
+{
+	int err = 0;
+
+	for (guint i = 0; i < v->crowd->len && !err; i++) {
+		struct crowd *c = v->crowd->pdata[i];
+
+		if (!c)
+			continue;
+		if (c->ended)
+			g_ptr_array_set_size(c->instance, (gint)first);
+		err = crowd_fill(c);
+		if (!err)
+			replay(c, first);
+		if (c->ended)
+			crowd_end(c);
+	}
+	return err;
+}
+
+int variants_add(struct variants *v, const struct variant *variant, unsigned *nr)
+{
+	struct plan *p = g_new0(struct plan, 1);
+	bool changed = !variant->nr;
+
+	p->variant = *variant;
+	p->desc = g_memdup2(v->run.desc, sizeof *p->desc);
+	for (unsigned i = 0; i < variant->nr; i++) {
+		const struct vary *part = variant->part[i];
+		uint32_t weight = part->time ? WEIGHT_ONE * WEIGHT_ONE / variant->weight : variant->weight;
+
+		changed |= vary_desc(part, weight, p->desc);
+		if (part->outcome && v->abstract)
+			p->outcomes = -1;
+		if (part->kind != VARY_PARAMETERS && !v->abstract && !vary_code_able(part, variant->weight, p->desc))
+			changed = false;
+	}
+	if (!changed) {
+		g_free(p->desc);
+		g_free(p);
+		return -ERANGE;
+	}
+	abstract_costs_init(&p->costs, p->desc);
+	for (unsigned i = 0; i < variant->nr; i++) {
+		const struct vary *part = variant->part[i];
+		vary_costs(part, part->time ? WEIGHT_ONE * WEIGHT_ONE / variant->weight : variant->weight, &p->costs);
+	}
+	if (p->outcomes < 0) {
+		p->outcomes = 1;
+		for (guint i = 0; i < v->plan->len; i++)
+			p->outcomes = MAX(p->outcomes, plan_at(v, i)->outcomes + 1);
+	}
+	*nr = v->plan->len;
+	g_ptr_array_add(v->plan, p);
+	return v->crowd->len ? admit(v, v->plan->len - 1) : 0;
+}
+
+bool variants_kept(const struct variants *v)
+{
+	return v->keeping && v->kept < KEEP;
+}
+
+void variants_forget(struct variants *v)
+{
+	v->keeping = false;
+	for (guint i = 0; i < v->crowd->len; i++) {
+		struct crowd *c = v->crowd->pdata[i];
+		if (c) {
+			outcome_stream_fini(&c->kept);
+			g_array_set_size(c->steps, 0);
+			c->nr_steps = 0;
+		}
+	}
+}
+
+int variants_batch(struct variants *v, const struct step_batch *b)
+{
+	struct job j = { .step = b->step, .n = b->n, .ahead = b->ahead, .nr = (gint)v->plan->len };
+	int err = 0;
+
+	if (b->thread >= v->crowd->len)
+		g_ptr_array_set_size(v->crowd, (gint)b->thread + 1);
+	if (!v->crowd->pdata[b->thread])
+		err = crowd_new((struct crowd **)&v->crowd->pdata[b->thread], v);
+	if (err)
+		return err;
+	j.crowd = v->crowd->pdata[b->thread];
+	for (guint i = 0; i < j.crowd->met->len; i++) {
+		struct met *m = j.crowd->met->pdata[i];
+		m->stream.nr = 0;
+		outcomes_batch(m->outcomes, b->step, b->n, b->ahead, &m->stream);
+	}
+	all_work(v, &j);
+	if (v->keeping)
+		keep(j.crowd, b);
+	if (b->end)
+		crowd_end(j.crowd);
+	return 0;
+}
+
+uint64_t variants_cycles(const struct variants *v, unsigned nr)
+{
+	uint64_t sum = plan_at(v, nr)->cycles, instructions;
+
+	for (guint i = 0; i < v->crowd->len; i++) {
+		const struct crowd *c = v->crowd->pdata[i];
+		if (c && nr < c->instance->len)
+			sum += instance_cycles(c->instance->pdata[nr], &instructions);
+	}
+	return sum;
+}
+
+uint64_t variants_instructions(const struct variants *v)
+{
+	uint64_t sum = plan_at(v, 0)->instructions, instructions;
+
+	for (guint i = 0; i < v->crowd->len; i++) {
+		const struct crowd *c = v->crowd->pdata[i];
+		if (c && c->instance->len) {
+			instance_cycles(c->instance->pdata[0], &instructions);
+			sum += instructions;
+		}
+	}
+	return sum;
+}
