@@ -9,10 +9,10 @@ const struct command command_methods = {
 	.help =
 		"Runs PROGRAM on a modelled core under every profiling and accounting method at once, and prints to standard error "
 		"how wrong each is against the exact cycle stacks of the same run: samplers by commit (TEA, NCI-TEA, TIP), by tags in "
-		"the front end (IBS, SPE, RIS), by interrupt (software), and CPI stacks.\n\n"
+		"the front end (IBS, SPE, RIS, ProfileMe), by interrupt (software), and CPI stacks.\n\n"
 		"Methods that sample cycles do so in the same cycles. A short run needs a short --period: an error of few samples is "
 		"that of sampling.",
-	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_STUDY,
+	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST | OPTIONS_STUDY,
 	.runs = true,
 	.study = true,
 	.run = run,

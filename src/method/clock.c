@@ -26,7 +26,7 @@ uint32_t clock_levels(const struct clock *c)
 }
 
 /* Ref: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). */
-static uint64_t splitmix(uint64_t *state)
+uint64_t clock_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15u;
 
@@ -40,15 +40,15 @@ static uint64_t to_next(const struct clock *c, struct clock_lane *l)
 {
 	uint64_t period = clock_period(c), jitter = period / 8, choices = 2 * jitter + 1;
 
-	return period - jitter + (uint64_t)((unsigned __int128)splitmix(&l->random) * choices >> 64);
+	return period - jitter + (uint64_t)((unsigned __int128)clock_random(&l->random) * choices >> 64);
 }
 
 void clock_lane_init(struct clock_lane *l, const struct clock *c, uint32_t thread)
 {
 	uint64_t seed = c->seed;
 
-	l->random = splitmix(&seed) + thread;
-	l->random = splitmix(&l->random);
+	l->random = clock_random(&seed) + thread;
+	l->random = clock_random(&l->random);
 	l->room = 16;
 	l->tick = g_new(struct tick, l->room);
 	l->nr = 0;

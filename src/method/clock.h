@@ -46,6 +46,9 @@ struct clock_lane {
 	size_t nr, room;
 };
 
+/* The generator of the jitter: the next of 64 bits, of any state. */
+uint64_t clock_random(uint64_t *state);
+
 void clock_init(struct clock *c, const struct run *run);
 void clock_lane_init(struct clock_lane *l, const struct clock *c, uint32_t thread);
 void clock_lane_fini(struct clock_lane *l);

@@ -46,6 +46,12 @@ void sampler_add(struct sampler *s, struct tick tick, uint32_t insn, uint16_t ps
 	tally_row(&s->samples, KEY_USED | tally_key(insn, psv) << LEVEL_BITS | tick.level)->units += weight;
 }
 
+void sampler_add_weighted(struct sampler *s, struct tick tick, uint32_t insn, uint16_t psv, uint32_t weight)
+{
+	sampler_add(s, tick, insn, psv, weight);
+	s->weighted[tick.level]++;
+}
+
 void sampler_drop(struct sampler *s, struct tick tick)
 {
 	s->dropped[tick.level]++;
@@ -60,7 +66,7 @@ static uint32_t level_of(const struct tally_row *r) { return r->key & ((1 << LEV
 static int save_level(const struct sampler *s, const struct tally_row *rows, size_t nr, uint32_t level, const char *name,
                       struct profile *out)
 {
-	uint64_t total = 0, weight = 0, dropped = 0;
+	uint64_t total = 0, weight = 0, dropped = 0, weighted = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < nr && !err; i++) {
@@ -72,10 +78,12 @@ static int save_level(const struct sampler *s, const struct tally_row *rows, siz
 		total += weight;
 		weight = 0;
 	}
-	for (uint32_t i = level; i < CLOCK_LEVELS; i++)
+	for (uint32_t i = level; i < CLOCK_LEVELS; i++) {
 		dropped += s->dropped[i];
+		weighted += s->weighted[i];
+	}
 	if (!err)
-		err = profile_figure(out, name, "samples", (double)total / CYCLE_UNITS);
+		err = profile_figure(out, name, "samples", weighted ? (double)weighted : (double)total / CYCLE_UNITS);
 	if (!err)
 		err = profile_figure(out, name, "dropped", (double)dropped);
 	if (!err)

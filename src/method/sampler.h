@@ -29,8 +29,9 @@ struct sampler_lane {
 struct sampler {
 	const struct clock *clock;
 	bool sweep;
-	struct tally samples;          /* units: weight; count: samples, for those with whole ones */
+	struct tally samples;          /* units: weight */
 	uint64_t dropped[CLOCK_LEVELS];/* samples taken and thrown away, by level */
+	uint64_t weighted[CLOCK_LEVELS];/* samples kept of other weights than CYCLE_UNITS, by level */
 	struct sampler_lane *lanes;
 };
 
@@ -41,6 +42,8 @@ void sampler_close(void *state);
 
 /* A sample weighs CYCLE_UNITS in all, so weights are exact. */
 void sampler_add(struct sampler *s, struct tick tick, uint32_t insn, uint16_t psv, uint32_t weight);
+/* A whole sample of any weight. */
+void sampler_add_weighted(struct sampler *s, struct tick tick, uint32_t insn, uint16_t psv, uint32_t weight);
 /* The hardware throws the sample away. */
 void sampler_drop(struct sampler *s, struct tick tick);
 /*

@@ -15,6 +15,7 @@
 #include "method/method.h"
 #include "view/head.h"
 #include "view/number.h"
+#include "view/profileme.h"
 #include "view/view.h"
 
 enum grain { INSTRUCTION, BASIC_BLOCK, FUNCTION, APPLICATION, NR_GRAINS };
@@ -312,6 +313,8 @@ static int json(struct json *j, const struct view_request *r)
 		json_array(j, "cpi_stacks");
 		err = stacks_json(j, r, &m);
 		json_end_array(j);
+		if (!err)
+			err = profileme_json(j, r, m.insn, m.insns);
 		json_ratio(j, "combined_share", m.combined, m.with_events);
 		json_real(j, "eventless_stall_p99", m.eventless_p99);
 		json_object(j, "event_correlation");
@@ -458,6 +461,8 @@ static int text(struct text *t, const struct view_request *r)
 		sweep_text(t, &m);
 		events_text(t, &m);
 		err = stacks_text(t, r, &m);
+		if (!err)
+			err = profileme_text(t, r, m.insn, m.insns);
 	}
 	release(&m);
 	return err ? err : notes_text(t, r);

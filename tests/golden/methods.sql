@@ -18,6 +18,13 @@ INSERT INTO figure VALUES
 	('IBS', 'samples', 6, 0), ('IBS', 'dropped', 4, 1), ('IBS', 'period', 10, 2), ('IBS', 'events', 459, 3),
 	('TIP', 'samples', 0, 0), ('TIP', 'dropped', 0, 1), ('TIP', 'period', 10, 2), ('TIP', 'events', 0, 3),
 	('stalls', 'eventless_p99', 7, 0);
+INSERT INTO insn_figure VALUES
+	('ProfileMe', 1, 'weight', 80, 0), ('ProfileMe', 1, 'retired', 0.5, 1), ('ProfileMe', 1, 'abort/branch', 0.5, 2),
+	('ProfileMe', 1, 'latency/fetch_to_map', 6.25, 3), ('ProfileMe', 1, 'latency/issue_to_retire_ready', 180, 4),
+	('ProfileMe', 1, 'wasted_slots', -3.5, 5), ('ProfileMe', 1, 'retired_in_flight', 12.5, 6),
+	('ProfileMe', 1, 'exact/retired', 0.75, 7), ('ProfileMe', 1, 'exact/abort/branch', 0.25, 8),
+	('ProfileMe', 1, 'exact/latency/fetch_to_map', 6, 9), ('ProfileMe', 1, 'exact/latency/issue_to_retire_ready', 175.5, 10),
+	('ProfileMe', 1, 'exact/wasted_slots', 610.25, 11), ('ProfileMe', 1, 'exact/retired_in_flight', 13, 12);
 INSERT INTO sample VALUES
 	('TEA', 1, 64, 3 * 720720), ('TEA', 1, 448, 3 * 720720), ('TEA', 2, 0, 2 * 720720), ('TEA', 3, 0, 720720), ('TEA', 3, 8, 720720),
 	('TEA/20', 1, 64, 2 * 720720), ('TEA/20', 2, 0, 720720), ('TEA/20', 3, 0, 2 * 720720),

@@ -23,7 +23,7 @@ struct profile {
 	size_t nr_cycles, nr_samples;
 	struct fake_row row[128];
 	size_t nr_rows;
-	struct fake_insn_row { char method[32], name[32]; uint32_t insn; double value; } insn_row[8192]; /* profile_insn_figure */
+	struct fake_insn_row { char method[32], name[64]; uint32_t insn; double value; } insn_row[8192]; /* profile_insn_figure */
 	size_t nr_insn_rows;
 	struct fake_counters { bool set; uint64_t entries, instructions, uops, units; struct slot_counts slots; }
 		thread[FAKE_THREADS], region[STREAM_REGIONS];
