@@ -14,24 +14,6 @@ static inline uint16_t saturate(uint64_t v)
 	return v > UINT16_MAX ? UINT16_MAX : (uint16_t)v;
 }
 
-/* --- queues ------------------------------------------------------------------------------------------ */
-
-/* The cycle from which the next `count` entries are free. */
-static inline uint64_t queue_free(const struct stage_queue *q, unsigned count)
-{
-	uint64_t last = q->n + (count < q->capacity ? count : q->capacity) - 1;
-
-	if (last < q->floor + q->capacity)
-		return 0;
-	return q->gone[(last - q->capacity) % FRONTEND_RING];
-}
-
-static inline void queue_push(struct stage_queue *q, unsigned count, uint64_t gone)
-{
-	while (count--)
-		q->gone[q->n++ % FRONTEND_RING] = gone;
-}
-
 /* --- uop cache --------------------------------------------------------------------------------------- */
 
 static struct uop_window *uop_set(const struct frontend *f, uint64_t window)
@@ -195,36 +177,23 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 
 /* --- the three ways ---------------------------------------------------------------------------------- */
 
-static inline unsigned queue_uops(const struct insn *in)
+static unsigned microcode_cycles(const struct core_desc *d, unsigned uops)
 {
-	return in->decode_uops ? in->decode_uops : 1;
+	unsigned width = (unsigned)d->microcode_width;
+
+	return (unsigned)d->microcode_penalty + (uops + width - 1) / width;
 }
 
-/* From the uop cache or the loop buffer: uopcache.width a cycle. */
+/* From the uop cache or the loop buffer. */
 static uint64_t deliver_cached(struct frontend *f, const struct insn *in)
 {
-	const struct core_desc *d = f->desc;
-	unsigned uops = queue_uops(in), width = (unsigned)d->uopcache_width;
+	unsigned uops = queue_uops(in);
 
-	if (in->flags & INSN_MICROCODED) {
-		f->deliver += (unsigned)d->microcode_penalty + (uops + (unsigned)d->microcode_width - 1) / (unsigned)d->microcode_width;
-		f->deliver_uops = width;
-	} else if (f->deliver_uops + uops > width && f->deliver_uops) {
-		f->deliver++;
-		f->deliver_uops = uops;
-		f->deliver_windows = 1;
-	} else {
-		f->deliver_uops += uops;
-	}
-	uint64_t into = f->deliver + (unsigned)d->uopcache_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
-	if (room > into) {
-		f->deliver += room - into;
-		f->deliver_uops = uops;
-		f->deliver_windows = 1;
-		into = room;
-	}
-	f->next = later(f->next, f->deliver + (f->deliver_uops >= width || f->deliver_windows >= 2));
-	return into;
+	if (!(in->flags & INSN_MICROCODED))
+		return uopcache_deliver(f, in, uops);
+	f->deliver += microcode_cycles(f->desc, uops);
+	f->deliver_uops = (unsigned)f->desc->uopcache_width;
+	return uopcache_into(f, in, uops);
 }
 
 /* Through predecode, the instruction queue and the decoders. */
@@ -255,7 +224,7 @@ static uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
 	}
 	f->decode_used++;
 	if (in->flags & INSN_MICROCODED) {
-		f->decode += (unsigned)d->microcode_penalty + (uops + (unsigned)d->microcode_width - 1) / (unsigned)d->microcode_width;
+		f->decode += microcode_cycles(d, uops);
 		f->decode_used = (unsigned)d->decode_width;
 	}
 	uint64_t into = f->decode + (unsigned)d->decode_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
@@ -272,7 +241,7 @@ static uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
 
 /* --- what the core calls ----------------------------------------------------------------------------- */
 
-void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
+void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
 {
 	const struct core_desc *d = f->desc;
 	uint64_t into;
@@ -299,7 +268,7 @@ void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, str
 		if (d->uopcache_sets) {
 			window = in->pc >> f->window_shift;
 			if (f->path == PATH_UOPCACHE && window == f->window && !f->broken)
-				cached = true;
+				cached = true;         /* microcode in the midst of a window */
 			else if (f->path == PATH_DECODE && window == f->build_window && f->building && !f->broken)
 				cached = false;        /* stays with the decoders until the window ends */
 			else
@@ -323,11 +292,6 @@ void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, str
 	f->into = later(f->into, into);
 	out->fetch = f->fetch;
 	out->avail = f->into + (unsigned)d->rename_latency;
-}
-
-void frontend_dispatched(struct frontend *f, unsigned slots, uint64_t cycle)
-{
-	queue_push(&f->uops, slots, cycle);
 }
 
 void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p)

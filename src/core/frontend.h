@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/branch.h"
+#include "core/cycle.h"
 #include "core/memory.h"
 #include "core/params.h"
 #include "isa/insn.h"
@@ -90,10 +91,78 @@ struct fetched {
 int  frontend_init(struct frontend *f, const struct core_desc *desc, struct memory *memory);
 void frontend_fini(struct frontend *f);
 
+/* The cycle from which the next `count` entries are free. */
+static inline uint64_t queue_free(const struct stage_queue *q, unsigned count)
+{
+	uint64_t last = q->n + (count < q->capacity ? count : q->capacity) - 1;
+	uint64_t gone = q->gone[(last - q->capacity) % FRONTEND_RING];
+
+	return last < q->floor + q->capacity ? 0 : gone;
+}
+
+static inline void queue_push(struct stage_queue *q, unsigned count, uint64_t gone)
+{
+	while (count--)
+		q->gone[q->n++ % FRONTEND_RING] = gone;
+}
+
+static inline unsigned queue_uops(const struct insn *in)
+{
+	return in->decode_uops ? in->decode_uops : 1;
+}
+
+/* What was delivered in f->deliver enters the uop queue, and waits for room there. */
+static inline uint64_t uopcache_into(struct frontend *f, const struct insn *in, unsigned uops)
+{
+	uint64_t into = f->deliver + (unsigned)f->desc->uopcache_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
+
+	if (room > into) {
+		f->deliver += room - into;
+		f->deliver_uops = uops;
+		f->deliver_windows = 1;
+		into = room;
+	}
+	f->next = later(f->next, f->deliver + (f->deliver_uops >= (unsigned)f->desc->uopcache_width || f->deliver_windows >= 2));
+	return into;
+}
+
+/* uopcache.width uops a cycle. */
+static inline uint64_t uopcache_deliver(struct frontend *f, const struct insn *in, unsigned uops)
+{
+	unsigned total = f->deliver_uops + uops;
+	bool full = total > (unsigned)f->desc->uopcache_width && f->deliver_uops;
+
+	f->deliver += full;
+	f->deliver_uops = full ? uops : total;
+	f->deliver_windows = full ? 1 : f->deliver_windows;
+	return uopcache_into(f, in, uops);
+}
+
+/* What frontend_deliver() does but for its short way. */
+void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fused, struct fetched *out);
+
 /* The next instruction in fetch order. `fused`: it is the second of a macro-fused pair and travels with the first. */
-void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out);
+static inline void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
+{
+	if (fused || f->path != PATH_UOPCACHE || f->broken || in->pc >> f->window_shift != f->window || in->flags & INSN_MICROCODED) {
+		frontend_deliver_other(f, in, fused, out);
+		return;
+	}
+	/* The most frequent: goes on in its window of the uop cache. */
+	unsigned uops = queue_uops(in);
+	uint64_t into = uopcache_deliver(f, in, uops);
+
+	f->loop_uops += uops;
+	f->into = later(f->into, into);
+	*out = (struct fetched){ .fetch = f->fetch, .avail = f->into + (unsigned)f->desc->rename_latency };
+}
+
 /* It dispatched in `cycle` with that many slots of the uop queue (0 for the fused second). */
-void frontend_dispatched(struct frontend *f, unsigned slots, uint64_t cycle);
+static inline void frontend_dispatched(struct frontend *f, unsigned slots, uint64_t cycle)
+{
+	queue_push(&f->uops, slots, cycle);
+}
+
 /* It committed (or was squashed) in `cycle`: the packet it belongs to may be forgotten then. */
 static inline void frontend_left(struct frontend *f, uint64_t cycle)
 {

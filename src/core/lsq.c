@@ -9,27 +9,6 @@
 
 enum { GRANULE = 8 };
 
-uint64_t lsq_loads_free(const struct lsq *q, unsigned n, uint64_t *record)
-{
-	uint64_t entries = (uint64_t)q->desc->load_queue_entries, last = q->nr_loads + (n < entries ? n : entries);
-
-	if (last <= entries)
-		return 0;
-	*record = q->load_record[(last - entries - 1) & q->mask];
-	return q->load_leave[(last - entries - 1) & q->mask] + 1;
-}
-
-uint64_t lsq_stores_free(const struct lsq *q, unsigned n, uint64_t *record)
-{
-	uint64_t entries = (uint64_t)q->desc->store_queue_entries, last = q->nr_stores + (n < entries ? n : entries);
-
-	if (last <= entries)
-		return 0;
-	const struct store *s = &q->store[(last - entries - 1) & q->mask];
-	*record = s->record;
-	return s->freed;
-}
-
 void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out)
 {
 	uint64_t first = addr / GRANULE, end = (addr + (bytes ? bytes : 1) - 1) / GRANULE;
@@ -107,13 +86,6 @@ void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc)
 }
 
 /* --- entering ---------------------------------------------------------------------------------------- */
-
-void lsq_add_load(struct lsq *q, uint64_t leave, uint64_t record)
-{
-	q->load_leave[q->nr_loads & q->mask] = leave;
-	q->load_record[q->nr_loads & q->mask] = record;
-	q->nr_loads++;
-}
 
 static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)
 {

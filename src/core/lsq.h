@@ -76,9 +76,39 @@ struct lsq_answer {
 int  lsq_init(struct lsq *q, const struct core_desc *desc, struct memory *memory);
 void lsq_fini(struct lsq *q);
 
-/* Cycle from which `n` load (store) entries are free, and the record that held the last of them. */
-uint64_t lsq_loads_free(const struct lsq *q, unsigned n, uint64_t *record);
-uint64_t lsq_stores_free(const struct lsq *q, unsigned n, uint64_t *record);
+/* Of a ring of `entries`, `taken` so far: where the one stands that leaves the n-th entry to who comes next; -1: it is free. */
+static inline int64_t lsq_holder(const struct lsq *q, uint64_t taken, int32_t entries, unsigned n)
+{
+	uint64_t last = taken + (n < (unsigned)entries ? n : (unsigned)entries);
+
+	return last <= (unsigned)entries ? -1 : (int64_t)((last - (unsigned)entries - 1) & q->mask);
+}
+
+/* Cycle from which `n` load (store) entries are free. */
+static inline uint64_t lsq_loads_free(const struct lsq *q, unsigned n)
+{
+	int64_t i = lsq_holder(q, q->nr_loads, q->desc->load_queue_entries, n);
+
+	return i < 0 ? 0 : q->load_leave[i] + 1;
+}
+
+static inline uint64_t lsq_stores_free(const struct lsq *q, unsigned n)
+{
+	int64_t i = lsq_holder(q, q->nr_stores, q->desc->store_queue_entries, n);
+
+	return i < 0 ? 0 : q->store[i].freed;
+}
+
+/* The record that holds the last of them until then; there is one. */
+static inline uint64_t lsq_load_holder(const struct lsq *q, unsigned n)
+{
+	return q->load_record[lsq_holder(q, q->nr_loads, q->desc->load_queue_entries, n)];
+}
+
+static inline uint64_t lsq_store_holder(const struct lsq *q, unsigned n)
+{
+	return q->store[lsq_holder(q, q->nr_stores, q->desc->store_queue_entries, n)].record;
+}
 
 void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out);
 
@@ -87,7 +117,12 @@ uint64_t lsq_hold(struct lsq *q, uint64_t pc, uint64_t cycle);
 /* A load at `pc` ran before the older store at `store_pc` to its address. */
 void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc);
 
-void lsq_add_load(struct lsq *q, uint64_t leave, uint64_t record);
+static inline void lsq_add_load(struct lsq *q, uint64_t leave, uint64_t record)
+{
+	q->load_leave[q->nr_loads & q->mask] = leave;
+	q->load_record[q->nr_loads & q->mask] = record;
+	q->nr_loads++;
+}
 /* A store that commits in `commit`: drains it, in order; returns the cycle its entry is freed. */
 uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t known, uint64_t data,
                        uint64_t commit, uint64_t record);

@@ -18,68 +18,56 @@ void ooo_flush_out(struct ooo *o)
 	o->nr_out = 0;
 }
 
-static inline uint32_t after_fetch(uint64_t fetch, uint64_t cycle)
-{
-	uint64_t d = cycle - fetch;
-	return d < TIMED_NEVER ? (uint32_t)d : TIMED_NEVER - 1;
-}
-
 /* How many records back `by` (a record's number + 1) is; 0: none, or too far. */
 static inline uint16_t back(const struct ooo *o, uint64_t by)
 {
 	uint64_t d = o->record + 1 - by;
-	return by && d && d <= UINT16_MAX ? (uint16_t)d : 0;
+	return by && d <= UINT16_MAX ? (uint16_t)d : 0;
 }
 
-/* What of the static instruction the record repeats. */
-static inline uint16_t insn_flags(const struct insn *in)
+static inline uint8_t saturate(unsigned v)
 {
-	_Static_assert(INSN_LOAD << 10 == TIMED_LOAD && INSN_STORE << 10 == TIMED_STORE, "one shift makes the flags");
-	uint32_t f = (in->flags & (INSN_LOAD | INSN_STORE)) << 10;
-	if (in->branch)
-		f |= TIMED_BRANCH;
-	if (in->flags & (INSN_LONG | INSN_MARK))
-		f |= (in->flags & INSN_LONG ? TIMED_LONG : 0u) | (in->flags & INSN_MARK ? TIMED_MARK : 0u);
-	return (uint16_t)f;
+	return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX;
 }
 
-/* Starts a record by what the front end knows; the fields left are the caller's. */
-struct timed *record_begin(struct ooo *o, uint32_t index, const struct insn *in, const struct fetched *f, unsigned slots,
-                           unsigned uops, uint32_t flags)
+/* Cycles since fetch, all of them: true unless something took billions. */
+static inline bool fits(uint64_t fetch, uint64_t last)
 {
-	assert(o->nr_out < OUT_RECORDS);
-	struct timed *t = &o->out[o->nr_out++];
-	o->record++;
-	t->fetch = f->fetch;
-	t->insn = index;
-	t->avail = after_fetch(f->fetch, f->avail);
-	t->psv = f->psv;
-	t->flags = (uint16_t)(flags | insn_flags(in) | (f->packet_first ? TIMED_PACKET_FIRST : 0u));
-	t->icache_stall = f->icache_stall;
-	t->itlb_stall = f->itlb_stall;
-	t->slots = (uint8_t)(slots < UINT8_MAX ? slots : UINT8_MAX);
-	t->uops = (uint8_t)(uops < UINT8_MAX ? uops : UINT8_MAX);
-	return t;
+	return last - fetch < TIMED_NEVER;
+}
+
+static inline uint32_t after_fetch(uint64_t fetch, uint64_t cycle)
+{
+	return fits(fetch, cycle) ? (uint32_t)(cycle - fetch) : TIMED_NEVER - 1;
 }
 
 void attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush)
 {
 	uint64_t fetch = a->fetched.fetch;
 	uint16_t dispatch_by = back(o, a->dispatch_by), issue_by = back(o, a->issue_by);
-	struct timed *t = record_begin(o, a->index, a->in, &a->fetched, a->slots, a->nr_uops, flags | (a->fused ? TIMED_FUSED : 0u));
 
-	t->addr = a->step->addr;
-	t->dispatch = after_fetch(fetch, a->dispatch);
-	t->ready = after_fetch(fetch, a->ready);
-	t->issue = after_fetch(fetch, a->issue);
-	t->complete = after_fetch(fetch, a->complete);
-	t->leave = after_fetch(fetch, a->leave);
-	t->drain = after_fetch(fetch, a->drain);
-	t->psv |= a->psv;
-	t->dispatch_by = dispatch_by;
-	t->issue_by = issue_by;
-	t->why = (uint8_t)(a->dispatch_wait | a->issue_wait << 4);
-	t->level = timed_level(a->level, (enum ilevel)a->fetched.code_level, flush);
+	*record_next(o) = (struct timed){
+		.fetch = fetch,
+		.addr = a->step->addr,
+		.insn = a->index,
+		.avail = after_fetch(fetch, a->fetched.avail),
+		.dispatch = after_fetch(fetch, a->dispatch),
+		.ready = after_fetch(fetch, a->ready),
+		.issue = after_fetch(fetch, a->issue),
+		.complete = after_fetch(fetch, a->complete),
+		.leave = after_fetch(fetch, a->leave),
+		.drain = after_fetch(fetch, a->drain),
+		.psv = a->fetched.psv | a->psv,
+		.flags = record_flags(a->in, &a->fetched, flags | (a->fused ? TIMED_FUSED : 0u)),
+		.icache_stall = a->fetched.icache_stall,
+		.itlb_stall = a->fetched.itlb_stall,
+		.dispatch_by = dispatch_by,
+		.issue_by = issue_by,
+		.slots = saturate(a->slots),
+		.uops = saturate(a->nr_uops),
+		.why = (uint8_t)(a->dispatch_wait | a->issue_wait << 4),
+		.level = timed_level(a->level, (enum ilevel)a->fetched.code_level, flush),
+	};
 }
 
 /* --- commit ------------------------------------------------------------------------------------------ */

@@ -9,6 +9,8 @@
 #ifndef CYCLEWISE_CORE_OOO_H
 #define CYCLEWISE_CORE_OOO_H
 
+#include <assert.h>
+
 #include "core/branch.h"
 #include "core/core.h"
 #include "core/cycle.h"
@@ -158,10 +160,26 @@ void rename_committed(struct ooo *o, const struct attempt *a);
 /* execute.c */
 void execute(struct ooo *o, struct attempt *a);
 
+/* The place of the next record in the stream. */
+static inline struct timed *record_next(struct ooo *o)
+{
+	assert(o->nr_out < OUT_RECORDS);
+	o->record++;
+	return &o->out[o->nr_out++];
+}
+
+/* What of the static instruction and of its fetch the record repeats. */
+static inline uint16_t record_flags(const struct insn *in, const struct fetched *f, uint32_t flags)
+{
+	_Static_assert(INSN_MARK << 9 == TIMED_MARK && INSN_LOAD << 9 == TIMED_LOAD && INSN_STORE << 9 == TIMED_STORE &&
+		INSN_BRANCH << 9 == TIMED_BRANCH && INSN_LONG << 9 == TIMED_LONG, "one shift makes the flags");
+	const uint32_t repeated = INSN_MARK | INSN_LOAD | INSN_STORE | INSN_BRANCH | INSN_LONG;
+
+	return (uint16_t)(flags | (in->flags & repeated) << 9 | (f->packet_first ? TIMED_PACKET_FIRST : 0u));
+}
+
 /* ooo.c */
 void attempt_commit(struct ooo *o, struct attempt *a);
-struct timed *record_begin(struct ooo *o, uint32_t index, const struct insn *in, const struct fetched *f, unsigned slots,
-                           unsigned uops, uint32_t flags);
 void attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush);
 void ooo_flush_out(struct ooo *o);
 

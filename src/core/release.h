@@ -100,17 +100,24 @@ static inline void release_take(struct release *r, uint64_t cycle)
 	r->some[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
 }
 
+static inline void release_step(struct release *r, uint64_t cycle)
+{
+	r->now = cycle;
+	if (r->nr_far)
+		release_far_pull(r);
+	release_take(r, cycle);
+}
+
 /* Time goes on to `cycle`. */
 static inline void release_advance(struct release *r, uint64_t cycle)
 {
+	if (r->now + 1 == cycle) {
+		release_step(r, cycle);
+		return;
+	}
 	while (r->now < cycle) {
 		uint64_t next = release_next(r);
-		if (next > cycle)
-			next = cycle;
-		r->now = next;
-		if (r->nr_far)
-			release_far_pull(r);
-		release_take(r, next);
+		release_step(r, next < cycle ? next : cycle);
 	}
 }
 

@@ -23,45 +23,61 @@ static inline void wait_for(struct wait *w, uint64_t cycle, enum dispatch_wait w
 		*w = (struct wait){ cycle, by, (uint8_t)why };
 }
 
-/* The cycle from which `need` more registers of bank `b` are free; *by: who held the last of them. */
-static inline uint64_t registers_free(const struct ooo *o, unsigned b, unsigned need, uint64_t *by)
+/* The last `need` of the entries that a queue of `entries`, of which `taken` were so far, gives next: who has it now. */
+static inline const struct holder *holder_of(const struct ooo *o, const struct holder *ring, uint64_t taken, uint64_t entries,
+                                             unsigned need)
 {
-	uint64_t last = o->nr_regs[b] + need;
-
-	if (!need || last <= (uint64_t)o->reg_usable[b])
-		return 0;
-	uint64_t n = (last - (uint64_t)o->reg_usable[b] - 1) & o->ring_mask;
-	*by = o->reg[b][n].record + 1;
-	return o->reg[b][n].leave + 1;
+	return &ring[(taken + need - entries - 1) & o->ring_mask];
 }
 
-static inline uint64_t rob_free(const struct ooo *o, unsigned slots, uint64_t *by)
+/* The cycle from which `need` more registers of bank `b` are free. */
+static inline uint64_t registers_free(const struct ooo *o, unsigned b, unsigned need)
 {
-	uint64_t entries = (uint64_t)o->desc->rob_entries, last = o->nr_slots + (slots < entries ? slots : entries);
+	uint64_t usable = (uint64_t)o->reg_usable[b];
 
-	if (last <= entries)
+	if (!need || o->nr_regs[b] + need <= usable)
 		return 0;
-	uint64_t n = (last - entries - 1) & o->ring_mask;
-	*by = o->rob[n].record + 1;
-	return o->rob[n].leave + 1;
+	return holder_of(o, o->reg[b], o->nr_regs[b], usable, need)->leave + 1;
+}
+
+static inline unsigned rob_need(const struct ooo *o, unsigned slots)
+{
+	unsigned entries = (unsigned)o->desc->rob_entries;
+
+	return slots < entries ? slots : entries;
+}
+
+static inline uint64_t rob_free(const struct ooo *o, unsigned slots)
+{
+	uint64_t entries = (uint64_t)o->desc->rob_entries;
+	unsigned need = rob_need(o, slots);
+
+	if (o->nr_slots + need <= entries)
+		return 0;
+	return holder_of(o, o->rob, o->nr_slots, entries, need)->leave + 1;
 }
 
 /* --- ports ------------------------------------------------------------------------------------------- */
 
-/* The ports a uop may use today: fused pairs and taken branches issue where branches do, wide vectors close ports. */
-static inline uint16_t uop_ports(struct ooo *o, const struct attempt *a, const struct uop *u)
+/* The ports that compute uops may use today: fused pairs and taken branches issue where branches do, wide vectors close ports. */
+static uint16_t compute_ports(const struct ooo *o, const struct attempt *a, uint16_t ports)
 {
-	uint16_t ports = u->ports;
+	const struct core_desc *d = o->desc;
 
-	if (a->pair_ports && u->kind == UOP_COMPUTE)
+	if (a->pair_ports)
 		return a->pair_ports;
-	if (a->in->branch && u->kind == UOP_COMPUTE && a->predicted.taken && o->desc->branch_taken_ports &&
-	    ports & o->desc->branch_taken_ports)
-		ports &= (uint16_t)o->desc->branch_taken_ports;
-	if (a->in->flags & (INSN_VINT | INSN_FP) && u->kind == UOP_COMPUTE && o->desc->wide_closes &&
-	    a->dispatch <= o->wide_until && ports & ~o->desc->wide_closes)
-		ports &= (uint16_t)~o->desc->wide_closes;
+	if (a->in->branch && a->predicted.taken && ports & d->branch_taken_ports)
+		ports &= (uint16_t)d->branch_taken_ports;
+	if (a->in->flags & (INSN_VINT | INSN_FP) && a->dispatch <= o->wide_until && ports & ~d->wide_closes)
+		ports &= (uint16_t)~d->wide_closes;
 	return ports;
+}
+
+static inline uint16_t uop_ports(const struct ooo *o, const struct attempt *a, const struct uop *u)
+{
+	bool special = a->pair_ports || a->in->flags & (INSN_BRANCH | INSN_VINT | INSN_FP);
+
+	return special && u->kind == UOP_COMPUTE ? compute_ports(o, a, u->ports) : u->ports;
 }
 
 /*
@@ -75,7 +91,7 @@ static unsigned bind(struct ooo *o, uint16_t ports, unsigned slot)
 
 	if (!(ports & (ports - 1)))
 		return (unsigned)__builtin_ctz(ports);
-	if ((unsigned)ports == (unsigned)o->desc->rename_bind_alternate) {
+	if (ports == o->desc->rename_bind_alternate) {
 		unsigned low = (unsigned)__builtin_ctz(ports);
 		return o->bind_turn++ & 1 ? low : 31u - (unsigned)__builtin_clz(ports);
 	}
@@ -112,16 +128,23 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 	return best == NO_SCHEDULER ? free : mine[best];
 }
 
+/* The counts that bind() goes by are those at the start of the cycle of dispatch. */
+static inline void bind_from(struct ooo *o, uint64_t cycle)
+{
+	if (o->bound_cycle != cycle) {
+		memcpy(o->bound, &o->held.held.of[HELD_PORT], sizeof o->bound);
+		o->bound_cycle = cycle;
+	}
+}
+
 /* Chooses ports (bound: one each; else those of one scheduler), counts the entries that takes; returns whose, as a bit set. */
 static unsigned assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
 {
 	bool bound = o->desc->rename_bind_ports;
 	unsigned needed = 0;
 
-	if (bound && o->bound_cycle != a->dispatch) {
-		memcpy(o->bound, &o->held.held.of[HELD_PORT], sizeof o->bound);
-		o->bound_cycle = a->dispatch;
-	}
+	if (bound)
+		bind_from(o, a->dispatch);
 	for (unsigned i = 0; i < a->nr_uops; i++) {
 		uint16_t ports = uop_ports(o, a, &a->uop[i]);
 		if (ports && bound)
@@ -149,17 +172,37 @@ static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
 	return entries[s];
 }
 
-static void wait_for_schedulers(struct ooo *o, struct wait *w, unsigned needed, const uint8_t need[CORE_SCHEDULERS])
+static inline void wait_for_scheduler(struct ooo *o, struct wait *w, unsigned s, unsigned need)
 {
-	for (; needed; needed &= needed - 1) {
+	unsigned entries = o->sched_entries[s], n = need < entries ? need : entries;
+
+	while (o->held.held.of[HELD_SCHEDULER + s] + n > entries) {
+		uint64_t next = release_next(&o->held);
+		assert(next != UINT64_MAX);
+		release_advance(&o->held, next);
+		wait_for(w, next, WAIT_SCHEDULER, 0);
+	}
+}
+
+static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
+{
+	if (a->nr_uops == 1 && o->desc->rename_bind_ports) { /* the most frequent, by a short way */
+		uint16_t ports = uop_ports(o, a, a->uop);
+
+		o->port[0] = ports;
+		if (!ports)
+			return;
+		bind_from(o, a->dispatch);
+		unsigned port = bind(o, ports, a->slot_position);
+		o->port[0] = (uint16_t)(1u << port);
+		if (o->sched_of_port[port] != NO_SCHEDULER)
+			wait_for_scheduler(o, w, o->sched_of_port[port], 1);
+		return;
+	}
+	uint8_t need[CORE_SCHEDULERS] = { 0 };
+	for (unsigned needed = assign_ports(o, a, need); needed; needed &= needed - 1) {
 		unsigned s = (unsigned)__builtin_ctz(needed);
-		unsigned entries = o->sched_entries[s], n = need[s] < entries ? need[s] : entries;
-		while (o->held.held.of[HELD_SCHEDULER + s] + n > entries) {
-			uint64_t next = release_next(&o->held);
-			assert(next != UINT64_MAX);
-			release_advance(&o->held, next);
-			wait_for(w, next, WAIT_SCHEDULER, 0);
-		}
+		wait_for_scheduler(o, w, s, need[s]);
 	}
 }
 
@@ -199,44 +242,62 @@ static void take_slots(struct ooo *o, struct attempt *a, uint64_t cycle)
 	a->dispatch_last = o->rename_cycle;
 }
 
-/* All that holds dispatch back but the schedulers. */
-static struct wait dispatch_limit(struct ooo *o, struct attempt *a)
-{
-	const struct core_desc *d = o->desc;
-	const struct insn *in = a->in;
-	struct wait w = { a->fetched.avail, 0, WAIT_NONE };
-	uint64_t by[5] = { 0 };
-	uint64_t width = o->rename_cycle + (o->rename_used >= (unsigned)d->rename_width);
-	uint64_t serial = in->flags & (INSN_SERIALIZE | INSN_SYSCALL) ? o->commit_cycle + 1 : 0;
-	uint64_t rob = rob_free(o, a->slots, &by[0]);
-	uint64_t integer = registers_free(o, BANK_INTEGER, in->registers & 15, &by[1]);
-	uint64_t vector = registers_free(o, BANK_VECTOR, in->registers >> 4, &by[2]);
-	uint64_t loads = a->nr_uops && in->nr_loads ? lsq_loads_free(&o->lsq, in->nr_loads, &by[3]) : 0;
-	uint64_t stores = 0;
+/* Cycles from which each part but the schedulers lets it dispatch. */
+struct limits {
+	uint64_t width, serial, rob, integer, vector, loads, stores;
+};
 
+/* Why it waits until `most`: the last to lift is the reason; of several, the one nearest to commit. */
+static struct wait reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most)
+{
+	const struct insn *in = a->in;
+	unsigned integer = in->registers & 15, vector = in->registers >> 4;
+
+	if (most == l->rob)
+		return (struct wait){ most, holder_of(o, o->rob, o->nr_slots, (uint64_t)o->desc->rob_entries,
+			rob_need(o, a->slots))->record + 1, WAIT_ROB };
+	if (most == l->integer)
+		return (struct wait){ most, holder_of(o, o->reg[BANK_INTEGER], o->nr_regs[BANK_INTEGER],
+			(uint64_t)o->reg_usable[BANK_INTEGER], integer)->record + 1, WAIT_REGISTERS };
+	if (most == l->vector)
+		return (struct wait){ most, holder_of(o, o->reg[BANK_VECTOR], o->nr_regs[BANK_VECTOR],
+			(uint64_t)o->reg_usable[BANK_VECTOR], vector)->record + 1, WAIT_REGISTERS };
+	if (most == l->stores)
+		return (struct wait){ most, lsq_store_holder(&o->lsq, store_entries(a)) + 1, WAIT_STORE_QUEUE };
+	if (most == l->loads)
+		return (struct wait){ most, lsq_load_holder(&o->lsq, in->nr_loads) + 1, WAIT_LOAD_QUEUE };
+	if (most == l->serial)
+		return (struct wait){ most, o->record, WAIT_SERIAL };
+	if (most == o->serial_until)
+		return (struct wait){ most, o->serial_record + 1, WAIT_SERIAL };
+	return (struct wait){ most, o->record, WAIT_WIDTH };
+}
+
+/* All that holds dispatch back but the schedulers. */
+static inline struct wait dispatch_limit(struct ooo *o, struct attempt *a)
+{
+	const struct insn *in = a->in;
+	struct limits l = {
+		.width = o->rename_cycle + (o->rename_used >= (unsigned)o->desc->rename_width),
+		.rob = rob_free(o, a->slots),
+		.integer = registers_free(o, BANK_INTEGER, in->registers & 15),
+		.vector = registers_free(o, BANK_VECTOR, in->registers >> 4),
+	};
+
+	if (in->flags & (INSN_SERIALIZE | INSN_SYSCALL))
+		l.serial = o->commit_cycle + 1;
+	if (a->nr_uops && in->nr_loads)
+		l.loads = lsq_loads_free(&o->lsq, in->nr_loads);
+	uint64_t most = later(later(l.width, l.rob), later(l.integer, l.vector));
 	if (in->flags & INSN_STORE && a->nr_uops) {
-		stores = lsq_stores_free(&o->lsq, store_entries(a), &by[4]);
-		if (stores > later(later(width, w.cycle), later(rob, later(integer, vector))))
+		l.stores = lsq_stores_free(&o->lsq, store_entries(a));
+		if (l.stores > later(most, a->fetched.avail))
 			a->psv |= PSV_DR_SQ;
 	}
-	uint64_t most = later(later(later(width, serial), later(o->serial_until, rob)), later(later(integer, vector), later(loads, stores)));
-	if (most <= w.cycle)
-		return w;
-	/* The last to lift is the reason; of several, the one nearest to commit. */
-	w.cycle = most;
-	if (most == rob)
-		w.why = WAIT_ROB, w.by = by[0];
-	else if (most == integer || most == vector)
-		w.why = WAIT_REGISTERS, w.by = most == integer ? by[1] : by[2];
-	else if (most == stores)
-		w.why = WAIT_STORE_QUEUE, w.by = by[4] + 1;
-	else if (most == loads)
-		w.why = WAIT_LOAD_QUEUE, w.by = by[3] + 1;
-	else if (most == serial || most == o->serial_until)
-		w.why = WAIT_SERIAL, w.by = most == serial ? o->record : o->serial_record + 1;
-	else
-		w.why = WAIT_WIDTH, w.by = o->record;
-	return w;
+	most = later(later(most, later(l.serial, o->serial_until)), later(l.loads, l.stores));
+	if (most <= a->fetched.avail)
+		return (struct wait){ a->fetched.avail, 0, WAIT_NONE };
+	return reason(o, a, &l, most);
 }
 
 void rename_dispatch(struct ooo *o, struct attempt *a)
@@ -266,11 +327,8 @@ void rename_dispatch(struct ooo *o, struct attempt *a)
 		a->eliminated = eliminate(o, a);
 	if (a->eliminated)
 		a->nr_uops = 0;
-	if (a->nr_uops) {
-		uint8_t need[CORE_SCHEDULERS] = { 0 };
-		unsigned needed = assign_ports(o, a, need);
-		wait_for_schedulers(o, &w, needed, need);
-	}
+	if (a->nr_uops)
+		schedule(o, a, &w);
 	take_slots(o, a, w.cycle);
 	if (a->eliminated)
 		o->held.held.of[HELD_MOVE + bank_of(in->dst[0])]++;

@@ -149,10 +149,8 @@ static uint32_t match(const struct tage *t, struct tage_lookup *l)
 
 		for (unsigned w = 0; w < t->ways[i]; w++)
 			which |= (uint32_t)(set[w].tag == l->tag[i]) << w;
-		if (which) {
-			l->index[i] += (uint32_t)__builtin_ctz(which);
-			matches |= 1u << i;
-		}
+		l->index[i] += which ? (uint32_t)__builtin_ctz(which) : 0;
+		matches |= (uint32_t)(which != 0) << i;
 	}
 	return matches;
 }

@@ -16,14 +16,17 @@ struct walk {
 	bool blocked;                  /* nothing more dispatches */
 };
 
+static struct walk walk_begin(const struct ooo *o, uint64_t squash)
+{
+	return (struct walk){ .squash = squash, .cycle = o->rename_cycle, .used = o->rename_used };
+}
+
 /* The cycle in which the attempt's first slot dispatches, or UINT64_MAX: not before the squash. */
-static uint64_t walk_dispatch(const struct ooo *o, struct walk *w, unsigned slots, uint64_t cycle)
+static inline uint64_t walk_dispatch(const struct ooo *o, struct walk *w, unsigned slots, uint64_t cycle)
 {
 	uint64_t entries = (uint64_t)o->desc->rob_entries, last = o->nr_slots + w->slots + slots;
 	unsigned width = (unsigned)o->desc->rename_width;
 
-	if (w->blocked)
-		return UINT64_MAX;
 	cycle = later(cycle, w->cycle + (w->used >= width));
 	cycle = later(cycle, o->serial_until);
 	if (last > entries) {
@@ -33,43 +36,49 @@ static uint64_t walk_dispatch(const struct ooo *o, struct walk *w, unsigned slot
 	}
 	if (cycle > w->squash)
 		return UINT64_MAX;
-	if (cycle > w->cycle) {
-		w->cycle = cycle;
-		w->used = 0;
-	}
+	w->used = cycle > w->cycle ? slots : w->used + slots;
+	w->cycle = cycle;
 	w->slots += slots;
-	w->used += slots;
-	if (w->used > width) {
-		w->cycle += (w->used - 1) / width;
-		w->used = (w->used - 1) % width + 1;
+	while (w->used > width) {
+		w->cycle++;
+		w->used -= width;
 	}
 	return cycle;
 }
 
 /* Fetches one instruction; false: not before the squash. */
-static bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, bool fused, uint32_t flags)
+static inline bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, bool fused, uint32_t flags)
 {
-	struct fetched f;
 	unsigned slots = fused ? 0 : in->slots ? in->slots : 1;
+	uint64_t dispatch = UINT64_MAX;
+	struct fetched f;
 
 	frontend_deliver(&o->front, in, fused, &f);
 	if (f.fetch >= w->squash)
 		return false;
-	uint64_t dispatch = walk_dispatch(o, w, slots, f.avail);
+	if (!w->blocked)
+		dispatch = walk_dispatch(o, w, slots, f.avail);
 	frontend_dispatched(&o->front, slots, dispatch < w->squash ? dispatch : w->squash);
-	if (dispatch == UINT64_MAX || in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL))
-		w->blocked = true;
+	w->blocked = dispatch == UINT64_MAX || in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL);
 
-	struct timed *t = record_begin(o, index, in, &f, slots, fused ? 0 : in->nr_uops, flags | (fused ? TIMED_FUSED : 0u));
-	t->addr = 0;
-	t->dispatch = dispatch == UINT64_MAX ? TIMED_NEVER : (uint32_t)(dispatch - f.fetch);
-	t->ready = t->issue = t->complete = t->drain = TIMED_NEVER;
-	t->leave = (uint32_t)(w->squash - f.fetch);
-	if (f.avail > w->squash)
-		t->avail = TIMED_NEVER;
-	t->dispatch_by = t->issue_by = 0;
-	t->why = 0;
-	t->level = timed_level(LEVEL_NONE, (enum ilevel)f.code_level, FLUSH_NONE);
+	*record_next(o) = (struct timed){
+		.fetch = f.fetch,
+		.insn = index,
+		.avail = f.avail > w->squash ? TIMED_NEVER : (uint32_t)(f.avail - f.fetch),
+		.dispatch = dispatch == UINT64_MAX ? TIMED_NEVER : (uint32_t)(dispatch - f.fetch),
+		.ready = TIMED_NEVER,
+		.issue = TIMED_NEVER,
+		.complete = TIMED_NEVER,
+		.leave = (uint32_t)(w->squash - f.fetch),
+		.drain = TIMED_NEVER,
+		.psv = f.psv,
+		.flags = record_flags(in, &f, flags | (fused ? TIMED_FUSED : 0u)),
+		.icache_stall = f.icache_stall,
+		.itlb_stall = f.itlb_stall,
+		.slots = (uint8_t)slots,
+		.uops = fused ? 0 : in->nr_uops,
+		.level = timed_level(LEVEL_NONE, (enum ilevel)f.code_level, FLUSH_NONE),
+	};
 	return true;
 }
 
@@ -83,7 +92,7 @@ static inline uint32_t next_index(struct ooo *o, uint32_t before, uint64_t pc)
 
 void wrong_path(struct ooo *o, uint64_t pc, uint64_t squash)
 {
-	struct walk w = { .squash = squash, .cycle = o->rename_cycle, .used = o->rename_used };
+	struct walk w = walk_begin(o, squash);
 	uint32_t index = CODE_NONE - 1;
 	bool fused = false;
 
@@ -113,7 +122,7 @@ void wrong_path(struct ooo *o, uint64_t pc, uint64_t squash)
 
 void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squash)
 {
-	struct walk w = { .squash = squash, .cycle = o->rename_cycle, .used = o->rename_used };
+	struct walk w = walk_begin(o, squash);
 
 	for (size_t i = 0, done = 0; i < n && done < WRONG_MAX; i++) {
 		if (step_kind(&s[i]) != STEP_INSN)

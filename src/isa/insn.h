@@ -48,37 +48,40 @@ enum branch_kind {
 };
 
 enum insn_flags {
-	INSN_LOAD       = 1u << 0,
-	INSN_STORE      = 1u << 1,
-	INSN_PREFETCH   = 1u << 2,  /* software prefetch: an access that nobody waits for */
-	INSN_REP        = 1u << 3,  /* rep string: the step says how often */
-	INSN_LOCKED     = 1u << 4,  /* atomic read-modify-write that waits for the store buffer and holds back loads */
-	INSN_ACQUIRE    = 1u << 5,  /* younger memory operations wait for it */
-	INSN_RELEASE    = 1u << 6,  /* waits for older memory operations */
-	INSN_FENCE      = 1u << 7,  /* waits for all older memory operations, store buffer drained; younger wait for it */
-	INSN_SERIALIZE  = 1u << 8,  /* dispatches alone: after all older have committed, and nothing dispatches until it does */
-	INSN_DISPATCH_SERIALIZE = 1u << 9, /* lfence: older have completed before it does, younger dispatch only then */
-	INSN_FLUSH      = 1u << 10, /* flushes the pipeline when it commits: what follows is fetched anew */
-	INSN_SYSCALL    = 1u << 11,
-	INSN_NOP        = 1u << 12, /* a slot, no uop */
-	INSN_ZERO       = 1u << 13, /* zero idiom: done at rename */
-	INSN_MOVE       = 1u << 14, /* register copy that rename may eliminate: data[0] -> dst[0] */
-	INSN_MICROCODED = 1u << 15, /* from the microcode sequencer */
-	INSN_COMPLEX    = 1u << 16, /* only the first decoder takes it */
-	INSN_FUSES_NEXT = 1u << 17, /* makes one macro-fused uop with the branch right behind it */
-	INSN_SIMPLE_ADDR = 1u << 18,/* [base + 0..2047], base alone: the short load-to-use latency may apply */
-	INSN_INDEXED    = 1u << 19, /* memory operand with an index register */
-	INSN_VECTOR_MEM = 1u << 20, /* loads or stores a vector register */
-	INSN_FP         = 1u << 21, /* floating-point domain: a source from the integer vector domain costs a bypass */
-	INSN_VINT       = 1u << 22, /* integer vector domain */
-	INSN_WIDE       = 1u << 23, /* 512-bit operation: may close ports to others */
-	INSN_LONG       = 1u << 24, /* long-latency unit (multiply, divide, floating point): the ASPLOS 2006 "long latency" */
-	INSN_UNMODELLED = 1u << 25, /* no cost known: counted and reported; costs what the core's `unmodelled` key says */
-	INSN_UNDECODED  = 1u << 26, /* LLVM cannot decode it; a bit on top of INSN_UNMODELLED */
-	INSN_MARK       = 1u << 27, /* a mark of cyclewise.h */
-	INSN_CONDITIONAL_ACCESS = 1u << 28, /* may make no access (predicated, masked, failing store-conditional) */
-	INSN_LEAF_RESULT = 1u << 29,/* result does not depend on its inputs (dependency-breaking) although it executes */
-	INSN_JCC_ERRATUM = 1u << 30,/* a jump, or fused pair, that crosses or ends on a 32-byte boundary */
+	/* Those that every timed record repeats, in the order of enum timed_flags. */
+	INSN_MARK       = 1u << 0,   /* a mark of cyclewise.h */
+	INSN_LOAD       = 1u << 1,
+	INSN_STORE      = 1u << 2,
+	INSN_BRANCH     = 1u << 3,   /* any control transfer: `branch` says which (insn_count() sets it) */
+	INSN_LONG       = 1u << 4,   /* long-latency unit (multiply, divide, floating point): the ASPLOS 2006 "long latency" */
+	/* The others. */
+	INSN_PREFETCH   = 1u << 5,   /* software prefetch: an access that nobody waits for */
+	INSN_REP        = 1u << 6,   /* rep string: the step says how often */
+	INSN_LOCKED     = 1u << 7,   /* atomic read-modify-write that waits for the store buffer and holds back loads */
+	INSN_ACQUIRE    = 1u << 8,   /* younger memory operations wait for it */
+	INSN_RELEASE    = 1u << 9,   /* waits for older memory operations */
+	INSN_FENCE      = 1u << 10,  /* waits for all older memory operations, store buffer drained; younger wait for it */
+	INSN_SERIALIZE  = 1u << 11,  /* dispatches alone: after all older have committed, and nothing dispatches until it does */
+	INSN_DISPATCH_SERIALIZE = 1u << 12, /* lfence: older have completed before it does, younger dispatch only then */
+	INSN_FLUSH      = 1u << 13,  /* flushes the pipeline when it commits: what follows is fetched anew */
+	INSN_SYSCALL    = 1u << 14,
+	INSN_NOP        = 1u << 15,  /* a slot, no uop */
+	INSN_ZERO       = 1u << 16,  /* zero idiom: done at rename */
+	INSN_MOVE       = 1u << 17,  /* register copy that rename may eliminate: data[0] -> dst[0] */
+	INSN_MICROCODED = 1u << 18,  /* from the microcode sequencer */
+	INSN_COMPLEX    = 1u << 19,  /* only the first decoder takes it */
+	INSN_FUSES_NEXT = 1u << 20,  /* makes one macro-fused uop with the branch right behind it */
+	INSN_SIMPLE_ADDR = 1u << 21, /* [base + 0..2047], base alone: the short load-to-use latency may apply */
+	INSN_INDEXED    = 1u << 22,  /* memory operand with an index register */
+	INSN_VECTOR_MEM = 1u << 23,  /* loads or stores a vector register */
+	INSN_FP         = 1u << 24,  /* floating-point domain: a source from the integer vector domain costs a bypass */
+	INSN_VINT       = 1u << 25,  /* integer vector domain */
+	INSN_WIDE       = 1u << 26,  /* 512-bit operation: may close ports to others */
+	INSN_UNMODELLED = 1u << 27,  /* no cost known: counted and reported; costs what the core's `unmodelled` key says */
+	INSN_UNDECODED  = 1u << 28,  /* LLVM cannot decode it; a bit on top of INSN_UNMODELLED */
+	INSN_CONDITIONAL_ACCESS = 1u << 29, /* may make no access (predicated, masked, failing store-conditional) */
+	INSN_LEAF_RESULT = 1u << 30, /* result does not depend on its inputs (dependency-breaking) although it executes */
+	INSN_JCC_ERRATUM = 1u << 31, /* a jump, or fused pair, that crosses or ends on a 32-byte boundary */
 };
 
 enum { INSN_ADDRS = 3, INSN_DATAS = 6, INSN_DSTS = 6 };
@@ -106,7 +109,7 @@ struct insn {
 	uint8_t decode_uops;           /* fused uops as decoded: > 1 needs the complex decoder, > 4 the sequencer (x86) */
 };
 
-/* Counts what the hot paths want to know. Flags share the physical register of the result they come with. */
+/* Counts what the hot paths want to know, and marks branches. Flags share the physical register of the result they come with. */
 static inline void insn_count(struct insn *in, const struct uop *uops)
 {
 	unsigned loads = 0, compute = 0, integer = 0, vector = 0, flags = 0;
@@ -125,6 +128,8 @@ static inline void insn_count(struct insn *in, const struct uop *uops)
 	}
 	if (!integer && !vector)
 		integer = flags;
+	if (in->branch)
+		in->flags |= INSN_BRANCH;
 	in->nr_loads = (uint8_t)loads;
 	in->nr_compute = (uint8_t)compute;
 	in->registers = (uint8_t)(integer | vector << 4);

@@ -56,7 +56,7 @@ static void t_search(void **state)
 		uint64_t r = next_random(&seed);
 		uint32_t bytes = 1u << (r & 7) % 7;
 		uint64_t addr = 0x10000 + (r >> 8) % 512 + (r >> 20) % 3 * 4096;
-		uint64_t by, free = lsq_stores_free(&q, 1, &by);
+		uint64_t free = lsq_stores_free(&q, 1);
 		cycle = (cycle > free ? cycle : free) + (r >> 30) % 3;
 		uint64_t freed = lsq_add_store(&q, r, addr, bytes, cycle, cycle + 1, cycle + 20 + (r >> 32) % 30, n);
 		all[n] = (struct store){ .addr = addr, .bytes = bytes, .freed = freed, .record = n };
