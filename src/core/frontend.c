@@ -132,11 +132,11 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
                          struct fetched *out)
 {
 	const struct core_desc *d = f->desc;
-	uint64_t cycle = f->next;
+	uint64_t cycle = f->run.next;
 
-	if (path == PATH_UOPCACHE && f->path == PATH_UOPCACHE && !f->broken && f->deliver_windows < 2 &&
-	    f->deliver_uops < (unsigned)d->uopcache_width)
-		cycle = f->deliver;            /* a second, sequential window in the same cycle */
+	if (path == PATH_UOPCACHE && f->path == PATH_UOPCACHE && !f->broken && f->run.deliver_windows < 2 &&
+	    f->run.deliver_uops < (unsigned)d->uopcache_width)
+		cycle = f->run.deliver;            /* a second, sequential window in the same cycle */
 	if (f->path != PATH_NONE && f->path != path && d->uopcache_sets)
 		cycle += (unsigned)d->uopcache_penalty;
 	f->packet++;
@@ -162,16 +162,16 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 	out->packet_first = true;
 	if (path == PATH_UOPCACHE) {
 		build_end(f);
-		if (f->deliver != cycle || !f->deliver_uops) {
-			f->deliver = cycle;
-			f->deliver_uops = 0;
-			f->deliver_windows = 0;
+		if (f->run.deliver != cycle || !f->run.deliver_uops) {
+			f->run.deliver = cycle;
+			f->run.deliver_uops = 0;
+			f->run.deliver_windows = 0;
 		}
-		f->deliver_windows++;
-		f->next = cycle + 1;
+		f->run.deliver_windows++;
+		f->run.next = cycle + 1;
 	} else {
 		read_line(f, in->pc, out);
-		f->next = f->bytes_at + 1;
+		f->run.next = f->bytes_at + 1;
 	}
 }
 
@@ -190,10 +190,10 @@ static uint64_t deliver_cached(struct frontend *f, const struct insn *in)
 	unsigned uops = queue_uops(in);
 
 	if (!(in->flags & INSN_MICROCODED))
-		return uopcache_deliver(f, in, uops);
-	f->deliver += microcode_cycles(f->desc, uops);
-	f->deliver_uops = (unsigned)f->desc->uopcache_width;
-	return uopcache_into(f, in, uops);
+		return delivery_cached(f, &f->run, in, uops);
+	f->run.deliver += microcode_cycles(f->desc, uops);
+	f->run.deliver_uops = (unsigned)f->desc->uopcache_width;
+	return delivery_into(f, &f->run, in, uops);
 }
 
 /* Through predecode, the instruction queue and the decoders. */
@@ -211,7 +211,7 @@ static uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
 		f->predecode_used = 0;
 	}
 	f->predecode_used++;
-	f->next = later(f->next, f->predecode >= (unsigned)d->fetch_latency ? f->predecode - (unsigned)d->fetch_latency : 0);
+	f->run.next = later(f->run.next, f->predecode >= (unsigned)d->fetch_latency ? f->predecode - (unsigned)d->fetch_latency : 0);
 
 	if (f->predecode > f->decode) {
 		f->decode = f->predecode;
@@ -249,18 +249,18 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fuse
 	*out = (struct fetched){ 0 };
 	if (fused) {
 		out->fetch = f->fetch;
-		out->avail = f->into + (unsigned)d->rename_latency;
+		out->avail = f->run.into + (unsigned)d->rename_latency;
 		return;
 	}
-	f->loop_uops += queue_uops(in);
+	f->run.loop_uops += queue_uops(in);
 	if (f->path == PATH_LOOP) {
 		out->packet_first = f->broken;
 		if (f->broken) {
 			f->packet++;
-			f->packet_fetch[f->packet % FRONTEND_RING] = f->deliver;
+			f->packet_fetch[f->packet % FRONTEND_RING] = f->run.deliver;
 		}
 		f->broken = false;
-		f->fetch = f->deliver;
+		f->fetch = f->run.deliver;
 		into = deliver_cached(f, in);
 	} else {
 		bool cached = false;
@@ -281,7 +281,7 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fuse
 			packet_begin(f, in, window, path, out);
 		if (path == PATH_DECODE && (in->pc + in->length - 1) >> LINE_SHIFT != f->line) {
 			read_line(f, in->pc + in->length - 1, out);
-			f->next = later(f->next, f->bytes_at + 1);
+			f->run.next = later(f->run.next, f->bytes_at + 1);
 		}
 		if (path == PATH_UOPCACHE)
 			into = deliver_cached(f, in);
@@ -289,15 +289,15 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fuse
 			into = deliver_decoded(f, in);
 	}
 	/* What comes by the shorter way waits behind what came by the longer. */
-	f->into = later(f->into, into);
+	f->run.into = later(f->run.into, into);
 	out->fetch = f->fetch;
-	out->avail = f->into + (unsigned)d->rename_latency;
+	out->avail = f->run.into + (unsigned)d->rename_latency;
 }
 
 void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p)
 {
 	const struct core_desc *d = f->desc;
-	uint64_t at = f->path == PATH_DECODE ? f->bytes_at : f->deliver;
+	uint64_t at = f->path == PATH_DECODE ? f->bytes_at : f->run.deliver;
 
 	if (p->target <= in->pc && in->pc == f->loop_branch && p->target == f->loop_target) {
 		f->loop_times++;
@@ -306,32 +306,32 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 		f->loop_target = p->target;
 		f->loop_times = 0;
 	}
-	bool fits = d->loop_buffer && f->loop_times >= LOOP_TIMES && f->loop_uops <= (unsigned)d->loop_buffer;
-	f->loop_uops = 0;
+	bool fits = d->loop_buffer && f->loop_times >= LOOP_TIMES && f->run.loop_uops <= (unsigned)d->loop_buffer;
+	f->run.loop_uops = 0;
 	f->broken = true;
 	build_end(f);
 	if (fits) {
 		if (f->path != PATH_LOOP) {
-			f->deliver = at + 1;
-			f->deliver_uops = 0;
+			f->run.deliver = at + 1;
+			f->run.deliver_uops = 0;
 			f->path = PATH_LOOP;
-		} else if (f->deliver_uops) {
-			f->deliver++;                  /* an iteration's end and the next one's start are not delivered together */
-			f->deliver_uops = 0;
+		} else if (f->run.deliver_uops) {
+			f->run.deliver++;                  /* an iteration's end and the next one's start are not delivered together */
+			f->run.deliver_uops = 0;
 		}
 		return;
 	}
 	if (f->path == PATH_LOOP)
 		f->path = PATH_UOPCACHE;
 	if (p->redirect)
-		f->next = f->fetch + (unsigned)d->branch_decode_redirect;
+		f->run.next = f->fetch + (unsigned)d->branch_decode_redirect;
 	else if (p->btb == BTB_SECOND)
-		f->next = at + 1 + (unsigned)d->branch_btb2_bubble;
+		f->run.next = at + 1 + (unsigned)d->branch_btb2_bubble;
 	else
-		f->next = at + 1 + (unsigned)d->branch_taken_bubble;
+		f->run.next = at + 1 + (unsigned)d->branch_taken_bubble;
 	if (p->redirect)
-		f->ahead = f->next;
-	f->deliver_uops = 0;
+		f->ahead = f->run.next;
+	f->run.deliver_uops = 0;
 }
 
 void frontend_hold(struct frontend *f, uint64_t avail)
@@ -340,15 +340,15 @@ void frontend_hold(struct frontend *f, uint64_t avail)
 	uint64_t decode = avail - (unsigned)(d->rename_latency + d->decode_latency);
 	uint64_t deliver = avail - (unsigned)(d->rename_latency + d->uopcache_latency);
 
-	f->into = later(f->into, avail - (unsigned)d->rename_latency);
+	f->run.into = later(f->run.into, avail - (unsigned)d->rename_latency);
 
 	if (f->path == PATH_DECODE && f->decode < decode) {
 		f->decode = decode;
 		f->decode_used = (unsigned)d->decode_width;
-	} else if (f->path != PATH_DECODE && f->deliver < deliver) {
-		f->deliver = deliver;
-		f->deliver_uops = (unsigned)d->uopcache_width;
-		f->next = later(f->next, deliver + 1);
+	} else if (f->path != PATH_DECODE && f->run.deliver < deliver) {
+		f->run.deliver = deliver;
+		f->run.deliver_uops = (unsigned)d->uopcache_width;
+		f->run.next = later(f->run.next, deliver + 1);
 	}
 }
 
@@ -357,14 +357,14 @@ void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 	build_end(f);
 	f->path = PATH_NONE;
 	f->broken = true;
-	f->next = cycle;
+	f->run.next = cycle;
 	f->ahead = cycle;
 	f->packet = packet;
 	f->line = UINT64_MAX;
 	f->insns.floor = f->insns.n;
 	f->uops.floor = f->uops.n;
-	f->predecode = f->decode = f->deliver = f->into = cycle;
-	f->predecode_used = f->decode_used = f->deliver_uops = f->deliver_windows = 0;
+	f->predecode = f->decode = f->run.deliver = f->run.into = cycle;
+	f->predecode_used = f->decode_used = f->run.deliver_uops = f->run.deliver_windows = 0;
 	f->loop_branch = 0;
 }
 

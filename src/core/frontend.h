@@ -40,6 +40,15 @@ struct stage_queue {
 	uint32_t capacity;
 };
 
+/* What delivery moves on with every instruction, apart so that a loop may keep it in registers. */
+struct delivery {
+	uint64_t next;                 /* earliest fetch of the next packet */
+	uint64_t into;                 /* cycle in which the youngest instruction entered the uop queue, which is in order */
+	uint64_t deliver;              /* uop cache, loop buffer: cycle now delivered in, uops and windows of it used up */
+	uint32_t deliver_uops, deliver_windows;
+	uint32_t loop_uops;            /* since the last taken branch */
+};
+
 struct frontend {
 	const struct core_desc *desc;
 	struct memory *memory;
@@ -50,16 +59,13 @@ struct frontend {
 	enum fetch_path path;          /* of the present packet */
 	bool broken;                   /* the next instruction starts a new packet: a taken branch, a flush */
 	uint64_t window;               /* of the present packet: pc / window bytes, or fetch blocks */
-	uint64_t next;                 /* earliest fetch of the next packet */
+	struct delivery run;
 	uint64_t fetch;                /* cycle the present packet was fetched in */
 	uint64_t bytes_at;             /* ... its bytes had come */
-	uint64_t into;                 /* cycle in which the youngest instruction entered the uop queue, which is in order */
 	uint64_t packet;               /* number of the present packet */
 	uint64_t ahead;                /* where branch prediction is, where it runs ahead */
 
 	uint64_t line;                 /* last code line read from L1I */
-	uint64_t deliver;              /* uop cache, loop buffer: cycle now delivered in, uops and windows of it used up */
-	uint32_t deliver_uops, deliver_windows;
 	uint64_t predecode;            /* decoders: the same for predecode */
 	uint32_t predecode_used;
 	uint64_t decode;               /* ... and decode */
@@ -77,7 +83,7 @@ struct frontend {
 	uint32_t stamp;
 
 	uint64_t loop_branch, loop_target; /* last backward taken branch */
-	uint32_t loop_times, loop_uops;    /* in a row; uops since */
+	uint32_t loop_times;               /* in a row */
 };
 
 struct fetched {
@@ -111,50 +117,60 @@ static inline unsigned queue_uops(const struct insn *in)
 	return in->decode_uops ? in->decode_uops : 1;
 }
 
-/* What was delivered in f->deliver enters the uop queue, and waits for room there. */
-static inline uint64_t uopcache_into(struct frontend *f, const struct insn *in, unsigned uops)
+/* What was delivered in d->deliver enters the uop queue, and waits for room there. */
+static inline uint64_t delivery_into(const struct frontend *f, struct delivery *d, const struct insn *in, unsigned uops)
 {
-	uint64_t into = f->deliver + (unsigned)f->desc->uopcache_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
+	uint64_t into = d->deliver + (unsigned)f->desc->uopcache_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
 
 	if (room > into) {
-		f->deliver += room - into;
-		f->deliver_uops = uops;
-		f->deliver_windows = 1;
+		d->deliver += room - into;
+		d->deliver_uops = uops;
+		d->deliver_windows = 1;
 		into = room;
 	}
-	f->next = later(f->next, f->deliver + (f->deliver_uops >= (unsigned)f->desc->uopcache_width || f->deliver_windows >= 2));
+	d->next = later(d->next, d->deliver + (d->deliver_uops >= (unsigned)f->desc->uopcache_width || d->deliver_windows >= 2));
 	return into;
 }
 
-/* uopcache.width uops a cycle. */
-static inline uint64_t uopcache_deliver(struct frontend *f, const struct insn *in, unsigned uops)
+/* From the uop cache or the loop buffer: uopcache.width uops a cycle. */
+static inline uint64_t delivery_cached(const struct frontend *f, struct delivery *d, const struct insn *in, unsigned uops)
 {
-	unsigned total = f->deliver_uops + uops;
-	bool full = total > (unsigned)f->desc->uopcache_width && f->deliver_uops;
+	unsigned total = d->deliver_uops + uops;
+	bool full = total > (unsigned)f->desc->uopcache_width && d->deliver_uops;
 
-	f->deliver += full;
-	f->deliver_uops = full ? uops : total;
-	f->deliver_windows = full ? 1 : f->deliver_windows;
-	return uopcache_into(f, in, uops);
+	d->deliver += full;
+	d->deliver_uops = full ? uops : total;
+	d->deliver_windows = full ? 1 : d->deliver_windows;
+	return delivery_into(f, d, in, uops);
 }
 
-/* What frontend_deliver() does but for its short way. */
+/* Whether it comes from the window of the uop cache that is being delivered. */
+static inline bool frontend_goes_on(const struct frontend *f, const struct insn *in)
+{
+	return in->pc >> f->window_shift == f->window && f->path == PATH_UOPCACHE && !f->broken && !(in->flags & INSN_MICROCODED);
+}
+
+/* One for which that holds. */
+static inline void frontend_go_on(const struct frontend *f, struct delivery *d, const struct insn *in, struct fetched *out)
+{
+	unsigned uops = queue_uops(in);
+	uint64_t into = delivery_cached(f, d, in, uops);
+
+	d->loop_uops += uops;
+	d->into = later(d->into, into);
+	*out = (struct fetched){ .fetch = f->fetch, .avail = d->into + (unsigned)f->desc->rename_latency };
+}
+
+/* All others. */
 void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fused, struct fetched *out);
 
 /* The next instruction in fetch order. `fused`: it is the second of a macro-fused pair and travels with the first. */
 static inline void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
 {
-	if (fused || f->path != PATH_UOPCACHE || f->broken || in->pc >> f->window_shift != f->window || in->flags & INSN_MICROCODED) {
+	if (!fused && frontend_goes_on(f, in))
+		frontend_go_on(f, &f->run, in, out);
+	else
 		frontend_deliver_other(f, in, fused, out);
-		return;
-	}
-	/* The most frequent: goes on in its window of the uop cache. */
-	unsigned uops = queue_uops(in);
-	uint64_t into = uopcache_deliver(f, in, uops);
-
-	f->loop_uops += uops;
-	f->into = later(f->into, into);
-	*out = (struct fetched){ .fetch = f->fetch, .avail = f->into + (unsigned)f->desc->rename_latency };
 }
 
 /* It dispatched in `cycle` with that many slots of the uop queue (0 for the fused second). */

@@ -22,6 +22,7 @@ static struct walk walk_begin(const struct ooo *o, uint64_t squash)
 }
 
 /* The cycle in which the attempt's first slot dispatches, or UINT64_MAX: not before the squash. */
+__attribute__((always_inline))
 static inline uint64_t walk_dispatch(const struct ooo *o, struct walk *w, unsigned slots, uint64_t cycle)
 {
 	uint64_t entries = (uint64_t)o->desc->rob_entries, last = o->nr_slots + w->slots + slots;
@@ -46,40 +47,76 @@ static inline uint64_t walk_dispatch(const struct ooo *o, struct walk *w, unsign
 	return cycle;
 }
 
-/* Fetches one instruction; false: not before the squash. */
-static inline bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, bool fused, uint32_t flags)
+/* What was fetched dispatches, or never does, and is recorded. */
+__attribute__((always_inline))
+static inline void walk_on(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, const struct fetched *f,
+                           bool fused, uint32_t flags)
 {
 	unsigned slots = fused ? 0 : in->slots ? in->slots : 1;
-	uint64_t dispatch = UINT64_MAX;
+	uint64_t dispatch = w->blocked ? UINT64_MAX : walk_dispatch(o, w, slots, f->avail);
+
+	frontend_dispatched(&o->front, slots, dispatch < w->squash ? dispatch : w->squash);
+	w->blocked = dispatch == UINT64_MAX || in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL);
+
+	*record_next(o) = (struct timed){
+		.fetch = f->fetch,
+		.insn = index,
+		.avail = f->avail > w->squash ? TIMED_NEVER : (uint32_t)(f->avail - f->fetch),
+		.dispatch = dispatch == UINT64_MAX ? TIMED_NEVER : (uint32_t)(dispatch - f->fetch),
+		.ready = TIMED_NEVER,
+		.issue = TIMED_NEVER,
+		.complete = TIMED_NEVER,
+		.leave = (uint32_t)(w->squash - f->fetch),
+		.drain = TIMED_NEVER,
+		.psv = f->psv,
+		.flags = record_flags(in, f, flags | (fused ? TIMED_FUSED : 0u)),
+		.icache_stall = f->icache_stall,
+		.itlb_stall = f->itlb_stall,
+		.slots = (uint8_t)slots,
+		.uops = fused ? 0 : in->nr_uops,
+		.level = timed_level(LEVEL_NONE, (enum ilevel)f->code_level, FLUSH_NONE),
+	};
+}
+
+/* Fetches one instruction; false: not before the squash. */
+static bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, bool fused, uint32_t flags)
+{
 	struct fetched f;
 
 	frontend_deliver(&o->front, in, fused, &f);
 	if (f.fetch >= w->squash)
 		return false;
-	if (!w->blocked)
-		dispatch = walk_dispatch(o, w, slots, f.avail);
-	frontend_dispatched(&o->front, slots, dispatch < w->squash ? dispatch : w->squash);
-	w->blocked = dispatch == UINT64_MAX || in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL);
-
-	*record_next(o) = (struct timed){
-		.fetch = f.fetch,
-		.insn = index,
-		.avail = f.avail > w->squash ? TIMED_NEVER : (uint32_t)(f.avail - f.fetch),
-		.dispatch = dispatch == UINT64_MAX ? TIMED_NEVER : (uint32_t)(dispatch - f.fetch),
-		.ready = TIMED_NEVER,
-		.issue = TIMED_NEVER,
-		.complete = TIMED_NEVER,
-		.leave = (uint32_t)(w->squash - f.fetch),
-		.drain = TIMED_NEVER,
-		.psv = f.psv,
-		.flags = record_flags(in, &f, flags | (fused ? TIMED_FUSED : 0u)),
-		.icache_stall = f.icache_stall,
-		.itlb_stall = f.itlb_stall,
-		.slots = (uint8_t)slots,
-		.uops = fused ? 0 : in->nr_uops,
-		.level = timed_level(LEVEL_NONE, (enum ilevel)f.code_level, FLUSH_NONE),
-	};
+	walk_on(o, w, index, in, &f, fused, flags);
 	return true;
+}
+
+/*
+ * Fetches straight code behind `index` as far as the present window of the uop cache has it, at most `most`
+ * instructions, and returns how many: the greater part of every walk, in a loop of its own for speed's sake.
+ */
+static unsigned walk_window(struct ooo *o, struct walk *walk, uint32_t index, unsigned most)
+{
+	struct delivery run = o->front.run;
+	struct walk w = *walk;
+	const struct insn *in = code_insn(o->code, index);
+	uint64_t pc = in->pc + in->length;
+	unsigned n = 0;
+
+	if (most > o->code->nr - index - 1)
+		most = o->code->nr - index - 1;
+	for (; n < most; n++) {
+		struct fetched f;
+
+		in++;
+		if (in->pc != pc || in->flags & (INSN_BRANCH | INSN_UNDECODED) || !frontend_goes_on(&o->front, in))
+			break;
+		frontend_go_on(&o->front, &run, in, &f);
+		walk_on(o, &w, index + n + 1, in, &f, false, TIMED_WRONG);
+		pc += in->length;
+	}
+	o->front.run = run;
+	*walk = w;
+	return n;
 }
 
 /* The instruction at `pc`, most often the one decoded after the one before. */
@@ -113,8 +150,16 @@ void wrong_path(struct ooo *o, uint64_t pc, uint64_t squash)
 		}
 		if (!walk_one(o, &w, index, in, fused && in->branch == BRANCH_CONDITIONAL, flags) || !p.target)
 			return;
-		if (p.taken)
+		if (p.taken) {
 			frontend_taken(&o->front, in, &p);
+		} else {
+			unsigned straight = walk_window(o, &w, index, WRONG_MAX - 1 - n);
+
+			n += straight;
+			index += straight;
+			in = code_insn(o->code, index);
+			p.target = in->pc + in->length;
+		}
 		fused = in->flags & INSN_FUSES_NEXT && o->desc->decode_macro_fusion;
 		pc = p.target;
 	}
