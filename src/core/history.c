@@ -8,8 +8,13 @@ unsigned history_add_length(struct history_shape *s, unsigned length)
 	unsigned kept = length < HISTORY_WINDOW ? length : HISTORY_FOLD;
 
 	assert(length && length <= history_longest(s->kind) && s->nr < HISTORY_FOLDS);
-	if (s->kind == HISTORY_TAKEN_PATH && s->words < (HISTORY_STEP * length + 63) / 64)
-		s->words = (HISTORY_STEP * length + 63) / 64;
+	if (s->kind == HISTORY_TAKEN_PATH) {
+		unsigned bits = HISTORY_STEP * length - 1; /* the number of the last one */
+
+		s->last[s->nr] = (uint8_t)(bits / 64);
+		s->last_mask[s->nr] = ~UINT64_C(0) >> (63 - bits % 64);
+		s->words = s->words > bits / 64 + 1 ? s->words : bits / 64 + 1;
+	}
 	s->length[s->nr] = (uint16_t)length;
 	s->out[s->nr] = length < HISTORY_WINDOW ? 0 : 1u << length % HISTORY_FOLD;
 	s->mask[s->nr] = (1u << kept) - 1;

@@ -41,6 +41,8 @@ enum history_kind { HISTORY_DIRECTIONS, HISTORY_TAKEN_PATH };
 struct history_shape {
 	enum history_kind kind;
 	unsigned words;                /* of the register that the longest length needs */
+	uint64_t last_mask[HISTORY_FOLDS]; /* taken branches: bits of the last word that a length needs */
+	uint8_t last[HISTORY_FOLDS];   /* ... and which word that is */
 	uint32_t out[HISTORY_FOLDS];   /* the bit of the fold that a bit which leaves is in; 0 where the mask drops it */
 	uint32_t mask[HISTORY_FOLDS];  /* of the fold's bits: below the length where that is less than a window */
 	uint32_t path[HISTORY_FOLDS];  /* of the path's bits for this length */
@@ -120,25 +122,33 @@ static inline void history_push_taken(struct history *h, const struct history_sh
 	}
 }
 
-/* The youngest `length` taken branches as a word. */
-static inline uint64_t history_fold_taken(const struct history *h, unsigned length)
+/* The taken branches of length `i` as a word: a turn by a prime number of bits each, so that periods of loops do not cancel. */
+static inline uint64_t history_fold_taken(const struct history *h, const struct history_shape *s, unsigned i)
 {
-	unsigned bits = HISTORY_STEP * length, i = 0;
-	uint64_t fold = 0;
+	unsigned n = s->last[i];
+	uint64_t fold = h->taken[n] & s->last_mask[i];
 
-	for (; bits > 64; bits -= 64) /* a turn by a prime number of bits each: periods of loops do not cancel */
-		fold = (fold << 23 | fold >> 41) ^ h->taken[i++];
-	return (fold << 23 | fold >> 41) ^ (h->taken[i] & ~UINT64_C(0) >> (64 - bits));
+	while (n--)
+		fold = (fold << 23 | fold >> 41) ^ h->taken[n];
+	return fold;
+}
+
+/* Index and tag for a table from such a fold and history_address(): bits 32 to 63 are well mixed. */
+static inline uint64_t history_mix(uint64_t fold, uint64_t address)
+{
+	return (fold ^ fold >> 32 ^ address) * 0x9e3779b97f4a7c15u;
+}
+
+static inline uint64_t history_address(uint64_t pc)
+{
+	return pc * 0xd6e8feb86659fd93u >> 20;
 }
 
 /* Index and tag for the table of fold `i`: bits 32 to 63 are well mixed. */
 static inline uint64_t history_hash(const struct history *h, const struct history_shape *s, unsigned i, uint64_t pc)
 {
-	if (s->kind == HISTORY_TAKEN_PATH) {
-		uint64_t key = history_fold_taken(h, s->length[i]) * 0x9e3779b97f4a7c15u;
-
-		return (key ^ key >> 32 ^ pc) * 0x9e3779b97f4a7c15u;
-	}
+	if (s->kind == HISTORY_TAKEN_PATH)
+		return history_mix(history_fold_taken(h, s, i), history_address(pc));
 	uint32_t key = h->fold[i] ^ (h->path & s->path[i]) << (HISTORY_FOLD - HISTORY_PATH);
 
 	return ((uint32_t)(pc ^ pc >> 32) + ((uint64_t)key << 32)) * 0x9e3779b97f4a7c15u;

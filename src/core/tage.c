@@ -43,7 +43,6 @@ static int parse_tables(struct tage *t, const char *what, const char *tables, st
 	uint64_t longest = 0;
 	int ret = 0;
 
-	t->direct = true;
 	for (char **at = table; *at && !ret; at++) {
 		unsigned i = t->nr_tables;
 		struct table is;
@@ -63,7 +62,6 @@ static int parse_tables(struct tage *t, const char *what, const char *tables, st
 		t->first[i] = t->nr_entries;
 		t->mask[i] = (uint32_t)(is.entries - is.ways);
 		t->ways[i] = (uint8_t)is.ways;
-		t->direct &= is.ways == 1;
 		t->tag_mask[i] = (1u << is.tag) - 1;
 		history_add_length(shape, (unsigned)is.history);
 		t->nr_entries += (uint32_t)is.entries;
@@ -121,35 +119,55 @@ static void hash(const struct tage *restrict t, const struct history *restrict h
 	}
 }
 
-/* The same for the register of the path, which few tables use. */
-static void hash_taken(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
-	struct tage_lookup *l)
+/* Which ways of a set have the tag, as a bit set. */
+static inline uint32_t match_ways(const struct tage_entry *set, unsigned ways, uint32_t tag)
 {
-	for (unsigned i = 0; i < t->nr_tables; i++) {
-		uint64_t key = history_hash(h, s, i, pc);
+	uint32_t which = 0;
 
-		l->index[i] = t->first[i] + ((uint32_t)(key >> 48) & t->mask[i]);
-		l->tag[i] = (uint32_t)(key >> 32) & t->tag_mask[i];
-	}
+	#pragma GCC unroll 4
+	for (unsigned w = 0; w < ways; w++)
+		which |= (uint32_t)(set[w].tag == tag) << w;
+	return which;
 }
 
-/* Which tables match, as a bit set. A tag of 0 matches entries never written, too: they predict as one just allocated. */
-static uint32_t match(const struct tage *t, struct tage_lookup *l)
+/*
+ * Index and tag in all tables, and which of them match, as a bit set. A tag of 0 matches entries never written, too:
+ * they predict as one just allocated.
+ */
+static uint32_t match(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
+	struct tage_lookup *l)
 {
 	uint32_t matches = 0;
 
-	if (t->direct) {
-		for (unsigned i = 0; i < t->nr_tables; i++)
-			matches |= (uint32_t)(t->entry[l->index[i]].tag == l->tag[i]) << i;
-		return matches;
-	}
+	hash(t, h, s, pc, l);
 	for (unsigned i = 0; i < t->nr_tables; i++) {
 		const struct tage_entry *set = &t->entry[l->index[i]];
-		uint32_t which = 0;
+		uint32_t which = t->ways[i] == 1 ? set->tag == l->tag[i] : match_ways(set, t->ways[i], l->tag[i]);
 
-		for (unsigned w = 0; w < t->ways[i]; w++)
-			which |= (uint32_t)(set[w].tag == l->tag[i]) << w;
 		l->index[i] += which ? (uint32_t)__builtin_ctz(which) : 0;
+		matches |= (uint32_t)(which != 0) << i;
+	}
+	return matches;
+}
+
+/* The same for the register of the path. */
+static uint32_t match_taken(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
+	struct tage_lookup *l)
+{
+	uint64_t address = history_address(pc);
+	uint32_t matches = 0;
+
+	for (unsigned i = 0; i < t->nr_tables; i++) {
+		uint64_t key = history_mix(history_fold_taken(h, s, i), address);
+		uint32_t index = t->first[i] + ((uint32_t)(key >> 48) & t->mask[i]), tag = (uint32_t)(key >> 32) & t->tag_mask[i], which;
+		const struct tage_entry *set = &t->entry[index];
+
+		if (t->ways[i] == 4) /* the Skylake family's, unrolled */
+			which = match_ways(set, 4, tag);
+		else
+			which = match_ways(set, t->ways[i], tag);
+		l->index[i] = index + (which ? (uint32_t)__builtin_ctz(which) : 0);
+		l->tag[i] = tag;
 		matches |= (uint32_t)(which != 0) << i;
 	}
 	return matches;
@@ -158,11 +176,7 @@ static uint32_t match(const struct tage *t, struct tage_lookup *l)
 bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
 	struct tage_lookup *l)
 {
-	if (s->kind == HISTORY_TAKEN_PATH)
-		hash_taken(t, h, s, pc, l);
-	else
-		hash(t, h, s, pc, l);
-	uint32_t matches = match(t, l);
+	uint32_t matches = s->kind == HISTORY_TAKEN_PATH ? match_taken(t, h, s, pc, l) : match(t, h, s, pc, l);
 
 	l->provider = l->alternate = -1;
 	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);
