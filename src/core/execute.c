@@ -41,10 +41,13 @@ static inline uint64_t uop_floor(const struct ooo *o, const struct attempt *a, u
 /* The uop issues on `port` in `cycle`: its entries are free in the next. */
 static inline void issued(struct ooo *o, struct attempt *a, unsigned port, uint64_t cycle)
 {
+	unsigned scheduler = o->sched_of_port[port];
+
 	ports_book(&o->ports, port, cycle);
-	release_add(&o->held, HELD_PORT + port, cycle + 1);
-	if (o->sched_of_port[port] != NO_SCHEDULER)
-		release_add(&o->held, HELD_SCHEDULER + o->sched_of_port[port], cycle + 1);
+	if (scheduler != NO_SCHEDULER)
+		release_add_both(&o->held, HELD_PORT + port, HELD_SCHEDULER + scheduler, cycle + 1);
+	else
+		release_add(&o->held, HELD_PORT + port, cycle + 1);
 	if (cycle < a->issue)
 		a->issue = cycle;
 }

@@ -21,17 +21,28 @@ static struct uop_window *uop_set(const struct frontend *f, uint64_t window)
 	return f->cache + (window & f->set_mask) * (unsigned)f->desc->uopcache_ways;
 }
 
-static bool uop_lookup(struct frontend *f, uint64_t window)
+static bool uop_search(struct frontend *f, uint64_t window)
 {
 	struct uop_window *set = uop_set(f, window);
 
 	for (int i = 0; i < f->desc->uopcache_ways; i++) {
-		if (set[i].ways && set[i].window == window) {
+		if (set[i].window == window && set[i].ways) {
 			set[i].used = ++f->stamp;
+			f->hint[window % FRONTEND_HINTS] = &set[i];
 			return true;
 		}
 	}
 	return false;
+}
+
+static inline bool uop_lookup(struct frontend *f, uint64_t window)
+{
+	struct uop_window *hint = f->hint[window % FRONTEND_HINTS];
+
+	if (hint->window != window || !hint->ways)
+		return uop_search(f, window);
+	hint->used = ++f->stamp;
+	return true;
 }
 
 /* Evicts the least recently used windows of the set until the new one's ways fit. */
@@ -398,6 +409,8 @@ int frontend_init(struct frontend *f, const struct core_desc *desc, struct memor
 		f->cache = calloc((size_t)desc->uopcache_sets * (size_t)desc->uopcache_ways, sizeof *f->cache);
 		if (!f->cache)
 			return error_errno(ENOMEM, "uop cache");
+		for (unsigned i = 0; i < FRONTEND_HINTS; i++)
+			f->hint[i] = f->cache;
 	}
 	return 0;
 }

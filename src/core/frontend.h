@@ -22,7 +22,10 @@
 #include "core/params.h"
 #include "isa/insn.h"
 
-enum { FRONTEND_RING = 1024 };         /* more than any queue plus a walk of the wrong path */
+enum {
+	FRONTEND_RING = 1024,          /* more than any queue plus a walk of the wrong path */
+	FRONTEND_HINTS = 512,
+};
 
 enum fetch_path { PATH_NONE, PATH_UOPCACHE, PATH_DECODE, PATH_LOOP };
 
@@ -80,6 +83,7 @@ struct frontend {
 	uint32_t build_uops;
 	bool build_ok, building;
 	struct uop_window *cache;      /* [sets][ways] */
+	struct uop_window *hint[FRONTEND_HINTS]; /* by window: where one was found last, and the next is looked for first */
 	uint32_t stamp;
 
 	uint64_t loop_branch, loop_target; /* last backward taken branch */
