@@ -8,28 +8,7 @@
  * Not modelled: replays of uops that were woken for an L1 hit that missed, bank conflicts of L1D, the extra
  * cycles where base and target of a short-latency load lie in different pages.
  */
-#include "core/ooo.h"
-
-struct operand_wait {
-	uint64_t ready, by;            /* by: record number + 1; 0: none made it wait */
-};
-
-static inline void operand(const struct ooo *o, uint8_t reg, unsigned late, unsigned bypass, struct operand_wait *w)
-{
-	uint64_t ready = o->reg_ready[reg] + bypass;
-
-	ready = ready > late ? ready - late : 0;
-	if (ready > w->ready) {
-		w->ready = ready;
-		w->by = o->reg_by[reg];
-	}
-}
-
-/* An integer vector result takes longer to come to a floating-point consumer; the other way costs nothing (measured). */
-static inline unsigned bypass(const struct ooo *o, const struct insn *in, uint8_t reg)
-{
-	return in->flags & INSN_FP && o->reg_flags[reg] & REG_DOMAIN_INT ? (unsigned)o->desc->bypass_fp : 0;
-}
+#include "core/execute.h"
 
 /* When the uop `i` of the attempt may issue at the earliest: the cycle its slot was dispatched, and on. */
 static inline uint64_t uop_floor(const struct ooo *o, const struct attempt *a, unsigned i)
@@ -38,36 +17,8 @@ static inline uint64_t uop_floor(const struct ooo *o, const struct attempt *a, u
 	return a->dispatch + (slot < width ? 0 : slot / width) + (unsigned)o->desc->issue_latency;
 }
 
-/* The uop issues on `port` in `cycle`: its entries are free in the next. */
-static inline void issued(struct ooo *o, struct attempt *a, unsigned port, uint64_t cycle)
+uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *u, uint16_t ports, uint64_t ready)
 {
-	unsigned scheduler = o->sched_of_port[port];
-
-	ports_book(&o->ports, port, cycle);
-	if (scheduler != NO_SCHEDULER)
-		release_add_both(&o->held, HELD_PORT + port, HELD_SCHEDULER + scheduler, cycle + 1);
-	else
-		release_add(&o->held, HELD_PORT + port, cycle + 1);
-	if (cycle < a->issue)
-		a->issue = cycle;
-}
-
-/* Books the uop in the first cycle from `ready` on in which a port (and its unit) is free; returns the cycle. */
-static uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, uint64_t ready)
-{
-	const struct uop *u = &a->uop[i];
-	uint16_t ports = o->port[i];
-
-	if (!ports)
-		return ready;
-	if (!(ports & (ports - 1)) && !u->unit) {
-		unsigned only = (unsigned)__builtin_ctz(ports);
-		uint64_t cycle = ports_first(&o->ports, only, ready);
-		if (cycle > ready)
-			a->issue_wait = WAIT_PORT;
-		issued(o, a, only, cycle);
-		return cycle;
-	}
 	uint64_t best = UINT64_MAX;
 	unsigned port = 0, unit = u->unit ? (unsigned)CORE_PORTS + u->unit - 1 : 0;
 	for (unsigned rest = ports; rest; rest &= rest - 1) {
@@ -283,52 +234,10 @@ static void fences(struct ooo *o, struct attempt *a)
 		a->complete = later(a->complete, later(o->completed, a->dispatch_last + (unsigned)d->issue_latency));
 }
 
-/* Flags with which an instruction is more than operands in, results out. */
-#define NOT_PLAIN (INSN_LOAD | INSN_STORE | INSN_PREFETCH | INSN_LOCKED | INSN_ACQUIRE | INSN_FENCE | INSN_DISPATCH_SERIALIZE | \
-                   INSN_ZERO | INSN_LEAF_RESULT | INSN_UNMODELLED | INSN_WIDE)
-
-/* The most frequent kind, by a short way: one compute uop, no memory. Gives what execute() would. */
-static void execute_plain(struct ooo *o, struct attempt *a)
-{
-	const struct insn *in = a->in;
-	struct operand_wait data = { 0, 0 };
-	uint64_t floor = a->dispatch + (unsigned)o->desc->issue_latency;
-
-	for (unsigned i = 0; i < in->nr_data; i++)
-		operand(o, in->data[i], in->data_late[i], bypass(o, in, in->data[i]), &data);
-	uint64_t ready = floor;
-	if (data.ready > floor) {
-		ready = data.ready;
-		a->issue_wait = WAIT_OPERAND;
-		a->issue_by = data.by;
-	}
-	a->issue = UINT64_MAX;
-	a->ready = later(a->dispatch, data.ready);
-	uint64_t cycle = issue_uop(o, a, 0, ready);
-	a->issue = cycle;
-	a->chain_end = cycle + a->uop[0].latency;
-	a->result = a->chain_end > in->latency ? a->chain_end - in->latency : a->dispatch;
-	a->complete = later(a->dispatch_last, a->chain_end);
-	uint8_t flags = in->flags & INSN_VINT ? REG_DOMAIN_INT : 0;
-	for (unsigned i = 0; i < in->nr_dst; i++) {
-		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
-		uint64_t there = latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;
-		write_register(o, a, reg, there, o->record + 1, flags);
-		a->complete = later(a->complete, there);
-	}
-	o->completed = later(o->completed, a->complete);
-	o->pair_issue = a->issue;
-	o->pair_complete = a->chain_end;
-}
-
 void execute(struct ooo *o, struct attempt *a)
 {
 	const struct insn *in = a->in;
 
-	if (a->nr_uops == 1 && in->nr_compute == 1 && !in->nr_addr && !(in->flags & NOT_PLAIN)) {
-		execute_plain(o, a);
-		return;
-	}
 	struct operand_wait addr = { 0, 0 }, data = { 0, 0 };
 	uint64_t floor = a->dispatch + (unsigned)o->desc->issue_latency;
 	unsigned nr_loads = a->nr_uops ? in->nr_loads : 0, first_store = nr_loads + (a->nr_uops ? in->nr_compute : 0);

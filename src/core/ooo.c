@@ -8,6 +8,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "core/commit.h"
+#include "core/execute.h"
+#include "core/rename.h"
 
 /* --- records ----------------------------------------------------------------------------------------- */
 
@@ -18,88 +21,24 @@ void ooo_flush_out(struct ooo *o)
 	o->nr_out = 0;
 }
 
-/* How many records back `by` (a record's number + 1) is; 0: none, or too far. */
-static inline uint16_t back(const struct ooo *o, uint64_t by)
+static uint64_t clamp(uint64_t fetch, uint64_t cycle)
 {
-	uint64_t d = o->record + 1 - by;
-	return by && d <= UINT16_MAX ? (uint16_t)d : 0;
+	return fits(fetch, cycle) ? cycle : fetch + TIMED_NEVER - 1;
 }
 
-static inline uint8_t saturate(unsigned v)
+struct attempt attempt_clamp(const struct attempt *a)
 {
-	return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX;
-}
-
-/* Cycles since fetch, all of them: true unless something took billions. */
-static inline bool fits(uint64_t fetch, uint64_t last)
-{
-	return last - fetch < TIMED_NEVER;
-}
-
-static inline uint32_t after_fetch(uint64_t fetch, uint64_t cycle)
-{
-	return fits(fetch, cycle) ? (uint32_t)(cycle - fetch) : TIMED_NEVER - 1;
-}
-
-void attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush)
-{
-	uint64_t fetch = a->fetched.fetch;
-	uint16_t dispatch_by = back(o, a->dispatch_by), issue_by = back(o, a->issue_by);
-
-	*record_next(o) = (struct timed){
-		.fetch = fetch,
-		.addr = a->step->addr,
-		.insn = a->index,
-		.avail = after_fetch(fetch, a->fetched.avail),
-		.dispatch = after_fetch(fetch, a->dispatch),
-		.ready = after_fetch(fetch, a->ready),
-		.issue = after_fetch(fetch, a->issue),
-		.complete = after_fetch(fetch, a->complete),
-		.leave = after_fetch(fetch, a->leave),
-		.drain = after_fetch(fetch, a->drain),
-		.psv = a->fetched.psv | a->psv,
-		.flags = record_flags(a->in, &a->fetched, flags | (a->fused ? TIMED_FUSED : 0u)),
-		.icache_stall = a->fetched.icache_stall,
-		.itlb_stall = a->fetched.itlb_stall,
-		.dispatch_by = dispatch_by,
-		.issue_by = issue_by,
-		.slots = saturate(a->slots),
-		.uops = saturate(a->nr_uops),
-		.why = (uint8_t)(a->dispatch_wait | a->issue_wait << 4),
-		.level = timed_level(a->level, (enum ilevel)a->fetched.code_level, flush),
+	struct attempt c = *a;
+	uint64_t fetch = a->fetched.fetch, *const cycles[] = {
+		&c.fetched.avail, &c.dispatch, &c.ready, &c.issue, &c.complete, &c.leave, &c.drain,
 	};
+
+	for (unsigned i = 0; i < sizeof cycles / sizeof *cycles; i++)
+		*cycles[i] = clamp(fetch, *cycles[i]);
+	return c;
 }
 
 /* --- commit ------------------------------------------------------------------------------------------ */
-
-/* In order, `commit.width` slots a cycle; with its last uop. Older uops of a wide instruction go before. */
-void attempt_commit(struct ooo *o, struct attempt *a)
-{
-	unsigned width = (unsigned)o->desc->commit_width;
-	uint64_t earliest = a->complete + (unsigned)o->desc->commit_latency;
-
-	if (!a->slots) {
-		if (earliest > o->commit_cycle) {
-			o->commit_cycle = earliest;
-			o->commit_used = 0;
-		}
-		a->leave = o->commit_cycle;
-		return;
-	}
-	unsigned total = o->commit_used + a->slots;
-	uint64_t cycle = o->commit_cycle;
-	if (total > width) {
-		cycle += (total - 1) / width;
-		total = (total - 1) % width + 1;
-	}
-	if (cycle < earliest) {
-		cycle = earliest;
-		total = a->slots <= width ? a->slots : 1;
-	}
-	o->commit_used = total;
-	o->commit_cycle = cycle;
-	a->leave = cycle;
-}
 
 /* The committed instruction leaves its queues: stores drain, loads and registers are free. */
 static void retire(struct ooo *o, struct attempt *a)
@@ -183,7 +122,7 @@ static void begin(struct ooo *o, struct attempt *a)
 	a->slots = a->fused ? 0 : a->in->slots ? a->in->slots : 1;
 	if (a->in->flags & INSN_UNMODELLED)
 		a->slots = (uint32_t)o->desc->unmodelled_uops;
-	rename_dispatch(o, a);
+	rename_dispatch(o, a, false);
 }
 
 /* A load ran before an older store to its address: it and all that followed are squashed, and fetched again. */
@@ -231,10 +170,35 @@ static uint16_t pair_ports(const struct ooo *o, const struct attempt *a, const s
 	return ports;
 }
 
-static void one(struct ooo *o, const struct step *s, uint32_t nr_steps, size_t ahead)
+/* The most frequent kind: one compute uop in one slot, no memory, not in control. */
+static inline bool is_plain(const struct ooo *o, const struct insn *in, const struct step *s)
+{
+	return in->nr_uops == 1 && in->slots == 1 && in->nr_compute == 1 && !in->nr_addr && !o->fused &&
+		!(in->flags & (NOT_PLAIN | INSN_BRANCH | INSN_MOVE | INSN_REP | INSN_SERIALIZE | INSN_SYSCALL | INSN_FLUSH)) &&
+		!(s->flags & (STEP_ENTER | STEP_FAULT));
+}
+
+/* Then this is what one() would do, by a short way: the same stages with what they cannot need left out. */
+static void plain_one(struct ooo *o, const struct step *s, const struct insn *in, size_t ahead)
+{
+	struct attempt a = { .index = s->insn, .in = in, .step = s, .nr_steps = 1, .uop = o->code->uops + in->uop, .nr_uops = 1, .slots = 1 };
+
+	o->started = true;
+	a.pair_ports = pair_ports(o, &a, s + 1, ahead);
+	frontend_deliver(&o->front, in, false, &a.fetched);
+	rename_dispatch(o, &a, true);
+	execute_plain(o, &a);
+	attempt_commit(o, &a);
+	a.drain = a.leave;
+	rename_committed(o, &a);
+	frontend_left(&o->front, a.leave);
+	attempt_record(o, &a, s->flags & STEP_COUNTED ? TIMED_COUNTED : 0, FLUSH_NONE);
+	o->fused = a.pair_ports != 0;
+}
+
+static void one(struct ooo *o, const struct step *s, const struct insn *in, uint32_t nr_steps, size_t ahead)
 {
 	const struct step *next = s + nr_steps;
-	const struct insn *in = code_insn(o->code, s->insn);
 	struct attempt a;              /* begin() sets what is not set here: clearing it all would cost as much as a stage */
 	bool taken = s->flags & STEP_TAKEN, known = ahead && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
 	uint16_t flags = (uint16_t)((taken ? TIMED_TAKEN : 0) | (s->flags & STEP_COUNTED ? TIMED_COUNTED : 0));
@@ -268,7 +232,10 @@ static void one(struct ooo *o, const struct step *s, uint32_t nr_steps, size_t a
 	for (;;) {
 		begin(o, &a);
 		a.psv |= again;
-		execute(o, &a);
+		if (execute_is_plain(&a))
+			execute_plain(o, &a);
+		else
+			execute(o, &a);
 		if (!a.violation)
 			break;
 		violated(o, &a, next, ahead, flags);
@@ -317,7 +284,11 @@ static void ooo_batch(struct core *core, const struct step *s, size_t n, size_t 
 			while (end < all && (step_kind(&s[end]) == STEP_ACCESS || step_kind(&s[end]) == STEP_REPEAT))
 				end++;
 			ports_advance(&o->ports, o->rename_cycle);
-			one(o, &s[i], (uint32_t)(end - i), all - end);
+			const struct insn *in = code_insn(o->code, s[i].insn);
+			if (end == i + 1 && is_plain(o, in, &s[i]))
+				plain_one(o, &s[i], in, all - end);
+			else
+				one(o, &s[i], in, (uint32_t)(end - i), all - end);
 			i = end;
 			break;
 		}

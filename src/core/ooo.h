@@ -3,7 +3,7 @@
  *
  * Instruction-driven: instructions are taken in program order and each gets the earliest cycle at which it can
  * pass each stage, the maximum over its constraints. Nothing ticks. The stages are in files of their own:
- * frontend.c -> rename.c -> execute.c (with lsq.c, memory.c) -> commit in ooo.c; wrongpath.c walks what is
+ * frontend.c -> rename.h -> execute.h and .c (with lsq.c, memory.c) -> commit.h; wrongpath.c walks what is
  * fetched in vain, repeat.c unrolls rep strings.
  */
 #ifndef CYCLEWISE_CORE_OOO_H
@@ -151,15 +151,6 @@ static inline void write_register(struct ooo *o, const struct attempt *a, uint8_
 	o->reg_flags[reg] = flags;
 }
 
-/* rename.c */
-void rename_init(struct ooo *o);
-void rename_dispatch(struct ooo *o, struct attempt *a);
-/* The ROB slots and registers of a committed instruction are free from `leave` on. */
-void rename_committed(struct ooo *o, const struct attempt *a);
-
-/* execute.c */
-void execute(struct ooo *o, struct attempt *a);
-
 /* The place of the next record in the stream. */
 static inline struct timed *record_next(struct ooo *o)
 {
@@ -179,8 +170,6 @@ static inline uint16_t record_flags(const struct insn *in, const struct fetched 
 }
 
 /* ooo.c */
-void attempt_commit(struct ooo *o, struct attempt *a);
-void attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush);
 void ooo_flush_out(struct ooo *o);
 
 /* wrongpath.c: fetches from `pc` until `squash`, records included. */

@@ -1,66 +1,14 @@
 /*
- * Rename and dispatch of the detailed core: width, reorder buffer, queues, schedulers, physical registers,
- * branch tags, serialising instructions, eliminated moves, port binding.
- *
- * Not modelled: a partial allocation of an instruction wider than what is free (all its entries must be).
- * Ref: uiCA's description of port binding on the Skylake family (figures).
+ * Rename and dispatch of the detailed core: what is seldom needed, and the start. The rest is in rename.h.
  */
-#include "core/ooo.h"
+#include "core/rename.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { UNEQUAL = 3 };                  /* uiCA: the odd slot takes the least loaded port where the loads differ by so much */
-
-struct wait {
-	uint64_t cycle, by;            /* by: record number + 1 */
-	uint8_t why;
-};
-
-static inline void wait_for(struct wait *w, uint64_t cycle, enum dispatch_wait why, uint64_t by)
-{
-	if (cycle > w->cycle)
-		*w = (struct wait){ cycle, by, (uint8_t)why };
-}
-
-/* The last `need` of the entries that a queue of `entries`, of which `taken` were so far, gives next: who has it now. */
-static inline const struct holder *holder_of(const struct ooo *o, const struct holder *ring, uint64_t taken, uint64_t entries,
-                                             unsigned need)
-{
-	return &ring[(taken + need - entries - 1) & o->ring_mask];
-}
-
-/* The cycle from which `need` more registers of bank `b` are free. */
-static inline uint64_t registers_free(const struct ooo *o, unsigned b, unsigned need)
-{
-	uint64_t usable = (uint64_t)o->reg_usable[b];
-
-	if (!need || o->nr_regs[b] + need <= usable)
-		return 0;
-	return holder_of(o, o->reg[b], o->nr_regs[b], usable, need)->leave + 1;
-}
-
-static inline unsigned rob_need(const struct ooo *o, unsigned slots)
-{
-	unsigned entries = (unsigned)o->desc->rob_entries;
-
-	return slots < entries ? slots : entries;
-}
-
-static inline uint64_t rob_free(const struct ooo *o, unsigned slots)
-{
-	uint64_t entries = (uint64_t)o->desc->rob_entries;
-	unsigned need = rob_need(o, slots);
-
-	if (o->nr_slots + need <= entries)
-		return 0;
-	return holder_of(o, o->rob, o->nr_slots, entries, need)->leave + 1;
-}
-
 /* --- ports ------------------------------------------------------------------------------------------- */
 
-/* The ports that compute uops may use today: fused pairs and taken branches issue where branches do, wide vectors close ports. */
-static uint16_t compute_ports(const struct ooo *o, const struct attempt *a, uint16_t ports)
+uint16_t rename_compute_ports(const struct ooo *o, const struct attempt *a, uint16_t ports)
 {
 	const struct core_desc *d = o->desc;
 
@@ -71,38 +19,6 @@ static uint16_t compute_ports(const struct ooo *o, const struct attempt *a, uint
 	if (a->in->flags & (INSN_VINT | INSN_FP) && a->dispatch <= o->wide_until && ports & ~d->wide_closes)
 		ports &= (uint16_t)~d->wide_closes;
 	return ports;
-}
-
-static inline uint16_t uop_ports(const struct ooo *o, const struct attempt *a, const struct uop *u)
-{
-	bool special = a->pair_ports || a->in->flags & (INSN_BRANCH | INSN_VINT | INSN_FP);
-
-	return special && u->kind == UOP_COMPUTE ? compute_ports(o, a, u->ports) : u->ports;
-}
-
-/*
- * Binds a uop in issue slot `slot` to one of `ports` by the counts at the start of the cycle: the least loaded, of
- * equals the highest numbered; in odd slots the next in that order, unless it is far more loaded. Free of branches
- * on the counts, which are as good as random.
- */
-static unsigned bind(struct ooo *o, uint16_t ports, unsigned slot)
-{
-	unsigned first = UINT32_MAX, second = UINT32_MAX;
-
-	if (!(ports & (ports - 1)))
-		return (unsigned)__builtin_ctz(ports);
-	if (ports == o->desc->rename_bind_alternate) {
-		unsigned low = (unsigned)__builtin_ctz(ports);
-		return o->bind_turn++ & 1 ? low : 31u - (unsigned)__builtin_clz(ports);
-	}
-	for (unsigned rest = ports; rest; rest &= rest - 1) {
-		unsigned p = (unsigned)__builtin_ctz(rest), key = (unsigned)o->bound[p] << 4 | (15 - p);
-		unsigned more = key > first ? key : first;
-		first = key < first ? key : first;
-		second = more < second ? more : second;
-	}
-	bool odd = slot & 1 && second >> 4 < (first >> 4) + UNEQUAL;
-	return 15 - ((odd ? second : first) & 15);
 }
 
 /* Of several schedulers that could take the uop, the one with fewest uops; its ports are what is left to choose from. */
@@ -128,17 +44,7 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 	return best == NO_SCHEDULER ? free : mine[best];
 }
 
-/* The counts that bind() goes by are those at the start of the cycle of dispatch. */
-static inline void bind_from(struct ooo *o, uint64_t cycle)
-{
-	if (o->bound_cycle != cycle) {
-		memcpy(o->bound, &o->held.held.of[HELD_PORT], sizeof o->bound);
-		o->bound_cycle = cycle;
-	}
-}
-
-/* Chooses ports (bound: one each; else those of one scheduler), counts the entries that takes; returns whose, as a bit set. */
-static unsigned assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
+unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
 {
 	bool bound = o->desc->rename_bind_ports;
 	unsigned needed = 0;
@@ -172,83 +78,7 @@ static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
 	return entries[s];
 }
 
-static inline void wait_for_scheduler(struct ooo *o, struct wait *w, unsigned s, unsigned need)
-{
-	unsigned entries = o->sched_entries[s], n = need < entries ? need : entries;
-
-	while (o->held.held.of[HELD_SCHEDULER + s] + n > entries) {
-		uint64_t next = release_next(&o->held);
-		assert(next != UINT64_MAX);
-		release_advance(&o->held, next);
-		wait_for(w, next, WAIT_SCHEDULER, 0);
-	}
-}
-
-static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
-{
-	if (a->nr_uops == 1 && o->desc->rename_bind_ports) { /* the most frequent, by a short way */
-		uint16_t ports = uop_ports(o, a, a->uop);
-
-		o->port[0] = ports;
-		if (!ports)
-			return;
-		bind_from(o, a->dispatch);
-		unsigned port = bind(o, ports, a->slot_position);
-		o->port[0] = (uint16_t)(1u << port);
-		if (o->sched_of_port[port] != NO_SCHEDULER)
-			wait_for_scheduler(o, w, o->sched_of_port[port], 1);
-		return;
-	}
-	uint8_t need[CORE_SCHEDULERS] = { 0 };
-	for (unsigned needed = assign_ports(o, a, need); needed; needed &= needed - 1) {
-		unsigned s = (unsigned)__builtin_ctz(needed);
-		wait_for_scheduler(o, w, s, need[s]);
-	}
-}
-
-/* --- moves ------------------------------------------------------------------------------------------- */
-
-static bool eliminate(struct ooo *o, const struct attempt *a)
-{
-	const struct insn *in = a->in;
-
-	if (!(in->flags & INSN_MOVE) || !o->desc->rename_move_slots)
-		return false;
-	return o->held.held.of[HELD_MOVE + bank_of(in->dst[0])] < o->desc->rename_move_slots;
-}
-
-/* --- dispatch ---------------------------------------------------------------------------------------- */
-
-/* The in-order part: from `cycle` on, `slots` slots of the rename width. */
-static void take_slots(struct ooo *o, struct attempt *a, uint64_t cycle)
-{
-	unsigned width = (unsigned)o->desc->rename_width;
-
-	if (cycle > o->rename_cycle) {
-		o->rename_cycle = cycle;
-		o->rename_used = 0;
-	}
-	a->dispatch = o->rename_cycle;
-	a->slot_position = o->rename_used;
-	if (!a->slots) {
-		a->dispatch_last = a->dispatch;
-		return;
-	}
-	o->rename_used += a->slots;
-	if (o->rename_used > width) {
-		o->rename_cycle += (o->rename_used - 1) / width;
-		o->rename_used = (o->rename_used - 1) % width + 1;
-	}
-	a->dispatch_last = o->rename_cycle;
-}
-
-/* Cycles from which each part but the schedulers lets it dispatch. */
-struct limits {
-	uint64_t width, serial, rob, integer, vector, loads, stores;
-};
-
-/* Why it waits until `most`: the last to lift is the reason; of several, the one nearest to commit. */
-static struct wait reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most)
+struct wait rename_reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most)
 {
 	const struct insn *in = a->in;
 	unsigned integer = in->registers & 15, vector = in->registers >> 4;
@@ -271,86 +101,6 @@ static struct wait reason(const struct ooo *o, const struct attempt *a, const st
 	if (most == o->serial_until)
 		return (struct wait){ most, o->serial_record + 1, WAIT_SERIAL };
 	return (struct wait){ most, o->record, WAIT_WIDTH };
-}
-
-/* All that holds dispatch back but the schedulers. */
-static inline struct wait dispatch_limit(struct ooo *o, struct attempt *a)
-{
-	const struct insn *in = a->in;
-	struct limits l = {
-		.width = o->rename_cycle + (o->rename_used >= (unsigned)o->desc->rename_width),
-		.rob = rob_free(o, a->slots),
-		.integer = registers_free(o, BANK_INTEGER, in->registers & 15),
-		.vector = registers_free(o, BANK_VECTOR, in->registers >> 4),
-	};
-
-	if (in->flags & (INSN_SERIALIZE | INSN_SYSCALL))
-		l.serial = o->commit_cycle + 1;
-	if (a->nr_uops && in->nr_loads)
-		l.loads = lsq_loads_free(&o->lsq, in->nr_loads);
-	uint64_t most = later(later(l.width, l.rob), later(l.integer, l.vector));
-	if (in->flags & INSN_STORE && a->nr_uops) {
-		l.stores = lsq_stores_free(&o->lsq, store_entries(a));
-		if (l.stores > later(most, a->fetched.avail))
-			a->psv |= PSV_DR_SQ;
-	}
-	most = later(later(most, later(l.serial, o->serial_until)), later(l.loads, l.stores));
-	if (most <= a->fetched.avail)
-		return (struct wait){ a->fetched.avail, 0, WAIT_NONE };
-	return reason(o, a, &l, most);
-}
-
-void rename_dispatch(struct ooo *o, struct attempt *a)
-{
-	const struct core_desc *d = o->desc;
-	const struct insn *in = a->in;
-
-	a->slot_position = 0;
-	if (a->fused) {
-		a->dispatch = a->dispatch_last = later(o->rename_cycle, a->fetched.avail);
-		if (a->dispatch > o->rename_cycle)
-			take_slots(o, a, a->dispatch);
-		return;
-	}
-	struct wait w = dispatch_limit(o, a);
-	release_advance(&o->held, w.cycle);
-	if (in->branch && d->branch_in_flight) {
-		while (o->held.held.of[HELD_BRANCH] >= d->branch_in_flight) {
-			uint64_t next = release_next(&o->held);
-			release_advance(&o->held, next);
-			wait_for(&w, next, WAIT_BRANCHES, 0);
-		}
-	}
-	a->dispatch = w.cycle;
-	a->slot_position = w.cycle > o->rename_cycle ? 0 : o->rename_used;
-	if (in->flags & INSN_MOVE)
-		a->eliminated = eliminate(o, a);
-	if (a->eliminated)
-		a->nr_uops = 0;
-	if (a->nr_uops)
-		schedule(o, a, &w);
-	take_slots(o, a, w.cycle);
-	if (a->eliminated)
-		o->held.held.of[HELD_MOVE + bank_of(in->dst[0])]++;
-	a->dispatch_wait = w.why;
-	a->dispatch_by = w.by;
-	frontend_dispatched(&o->front, a->slots, a->dispatch_last);
-}
-
-static inline void take_registers(struct ooo *o, unsigned b, unsigned n, uint64_t leave)
-{
-	for (; n; n--, o->nr_regs[b]++)
-		o->reg[b][o->nr_regs[b] & o->ring_mask] = (struct holder){ leave, o->record };
-}
-
-void rename_committed(struct ooo *o, const struct attempt *a)
-{
-	for (unsigned i = 0; i < a->slots; i++, o->nr_slots++)
-		o->rob[o->nr_slots & o->ring_mask] = (struct holder){ a->leave, o->record };
-	if (a->fused)
-		return;
-	take_registers(o, BANK_INTEGER, a->in->registers & 15u, a->leave);
-	take_registers(o, BANK_VECTOR, a->in->registers >> 4, a->leave);
 }
 
 void rename_init(struct ooo *o)

@@ -5,7 +5,8 @@
  * (TIMED_CONTINUED behind the first) with its slots, its place in the load and store queues and its misses;
  * scans and compares take `repeat.slow` cycles an iteration. All pieces belong to the one static instruction.
  */
-#include "core/ooo.h"
+#include "core/commit.h"
+#include "core/rename.h"
 
 enum { PIECE = 64, PIECE_SLOTS = 4 };
 
@@ -63,7 +64,7 @@ static void piece_dispatch(struct ooo *o, struct attempt *a)
 	if (a->psv)
 		o->serial_until = later(o->serial_until, free);
 	a->level = LEVEL_NONE;
-	rename_dispatch(o, a);
+	rename_dispatch(o, a, false);
 }
 
 static void piece_commit(struct ooo *o, struct attempt *a, uint64_t load_done, uint64_t store, uint32_t store_bytes, uint16_t flags)
