@@ -299,7 +299,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	plugin.wire = attach(argc, argv);
 	if (!plugin.wire || !plugin.syscalls || info->system_emulation || pthread_atfork(NULL, NULL, child_forked))
 		return -1;
-	plugin.peer = (struct ring_peer){ .stop = &plugin.wire->stop, .parent = getppid() };
+	plugin.peer = (struct ring_peer){ .stop = &plugin.wire->stop, .parent = getppid(), .consumer = plugin.wire->reader };
 	ring_writer_init(&plugin.definitions, &plugin.wire->definitions,
 	                 (uint64_t *)(void *)((char *)plugin.wire + wire_definitions_offset()), WIRE_DEFINITION_WORDS, &plugin.peer);
 	maps_remember_own();

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,7 +50,12 @@ static bool peer_gone(const struct ring_writer *w)
 {
 	if (atomic_load_explicit(w->peer->stop, memory_order_relaxed))
 		return true;
-	return w->peer->parent && getppid() != w->peer->parent;
+	if (w->peer->parent && getppid() != w->peer->parent)
+		return true;
+	int error = errno;
+	bool dead = w->peer->consumer && kill(w->peer->consumer, 0) && errno == ESRCH;
+	errno = error;
+	return dead;
 }
 
 bool ring_wait(struct ring_writer *w)

@@ -31,7 +31,8 @@ struct ring {                        /* shared; all zero is an empty ring */
 /* Who takes from the ring; the producer stops for good when it is gone. */
 struct ring_peer {
 	const _Atomic uint32_t *stop;       /* nonzero: wants no more */
-	pid_t parent;                       /* the consumer: the producer's parent while it lives; 0: do not check */
+	pid_t parent;                       /* of the producer when it began: another is its parent once the consumer is gone; 0: do not check */
+	pid_t consumer;                     /* not the parent where that is a wrapper, or where it had died before; 0: do not check */
 };
 
 struct ring_writer {

@@ -24,7 +24,7 @@
 #include "record/ring.h"
 
 enum {
-	WIRE_VERSION = 1,
+	WIRE_VERSION = 2,
 	WIRE_LANES = 512,                  /* threads alive at a time that can be followed */
 	WIRE_THREADS = 1 << 20,            /* threads in all */
 	WIRE_LANE_WORDS = 1 << 15,         /* 256 KiB each, committed on use */
@@ -79,6 +79,7 @@ struct wire_lane {
 struct wire {
 	uint64_t magic;
 	uint32_t version;
+	int32_t reader;                    /* process id of the reader */
 	_Atomic uint32_t stop;             /* by the reader: send no more */
 	/* By the plugin: */
 	_Atomic uint32_t attached;         /* 1: it was installed */

@@ -33,6 +33,8 @@ enum { FD_FROM = 64 };
 static int find_emulator(struct emulator *e, enum isa isa)
 {
 	const char *given = getenv("CYCLEWISE_QEMU");
+	if (given && !*given)
+		given = NULL;
 	char *name = g_strconcat("qemu-", targets[isa].name, NULL), *found;
 
 	if (given && g_file_test(given, G_FILE_TEST_IS_DIR)) {
@@ -210,6 +212,8 @@ pid_t emulator_start(const struct emulator *e, const struct source_config *confi
 	int report[2], code = 0;
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FROM);
 
+	if (high < 0) /* the user allows fewer */
+		high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (high < 0 || pipe2(report, O_CLOEXEC)) {
 		code = errno;
 		if (high >= 0)

@@ -66,8 +66,8 @@ static int find(struct program *out, const char *name)
 		error_status(EXIT_NOT_FOUND);
 		return -ENOENT;
 	}
-	if (!stat(name, &st) && S_ISDIR(st.st_mode))
-		return not_executable(EACCES, name, "is a directory");
+	if (!stat(name, &st) && !S_ISREG(st.st_mode))
+		return not_executable(EACCES, name, S_ISDIR(st.st_mode) ? "is a directory" : "is a device, pipe or socket");
 	not_executable(EACCES, name, "not executable");
 	error_remedy("chmod +x %s", name);
 	return -EACCES;
@@ -166,10 +166,13 @@ int program_probe(struct program *out, const char *name)
 		return ret;
 	int fd = open(out->path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, head.text, sizeof head.text - 1);
+	int code = errno;
+	struct stat st;
+	out->other_rights = fd >= 0 && !fstat(fd, &st) && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+		((st.st_mode & S_ISGID) && st.st_gid != getegid()));
 	if (fd >= 0)
 		close(fd);
 	if (n < 0) {
-		int code = errno;
 		not_executable(code, name, strerror(code));
 		return -code;
 	}

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,29 +108,56 @@ static void seen(void *ctx, uint32_t insn, uint32_t module, uint64_t offset)
 		s->code->insn[insn].flags |= INSN_MARK;
 }
 
+/* The user's limit on the size of files is not meant for memory: it is lifted as far as may be while this is sized. */
+static int size_memory(int fd, size_t bytes)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, action;
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY }, lifted;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	lifted = (struct rlimit){ limit.rlim_max, limit.rlim_max };
+	sigaction(SIGXFSZ, &ignore, &action);
+	setrlimit(RLIMIT_FSIZE, &lifted);
+	int code = ftruncate(fd, (off_t)bytes) ? errno : 0;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	sigaction(SIGXFSZ, &action, NULL);
+	errno = code;
+	return code ? -1 : 0;
+}
+
 static int share(struct source *s)
 {
 	int fd = memfd_create("cyclewise", MFD_CLOEXEC);
 
-	if (fd < 0 || ftruncate(fd, (off_t)wire_bytes()))
+	if (fd < 0 || size_memory(fd, wire_bytes()))
 		goto fail;
 	s->wire = mmap(NULL, wire_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (s->wire == MAP_FAILED)
 		goto fail;
 	s->wire->magic = WIRE_MAGIC;
 	s->wire->version = WIRE_VERSION;
+	s->wire->reader = getpid();
 	return fd;
 fail:
 	s->wire = NULL;
 	int code = errno;
 	if (fd >= 0)
 		close(fd);
-	return error_errno(code, "shared memory");
+	error_errno(code, "shared memory");
+	if (code == EFBIG)
+		error_remedy("raise the limit on the size of files: ulimit -f unlimited");
+	return -code;
 }
 
 static const uint64_t *words_at(const struct source *s, size_t offset)
 {
 	return (const uint64_t *)(const void *)((const char *)s->wire + offset);
+}
+
+static void reap(struct source *s)
+{
+	if (!s->reaped && waitpid(s->pid, &s->status, WNOHANG) == s->pid)
+		s->reaped = true;
 }
 
 static void qemu_close(struct source *s)
@@ -139,9 +167,11 @@ static void qemu_close(struct source *s)
 	if (s->pid > 0 && !s->reaped) {
 		s->wire->stop = 1;
 		kill(s->pid, SIGTERM);
-		for (int ms = 0; ms < CLOSE_MS && !waitpid(s->pid, NULL, WNOHANG); ms++)
+		for (int ms = 0; ms < CLOSE_MS && !s->reaped; ms++) {
 			nanosleep(&(const struct timespec){ .tv_nsec = 1000 * 1000 }, NULL);
-		if (!kill(s->pid, SIGKILL))
+			reap(s);
+		}
+		if (!s->reaped && !kill(s->pid, SIGKILL))
 			waitpid(s->pid, NULL, 0);
 	}
 	for (size_t i = 0; i < WIRE_LANES; i++) {
@@ -187,6 +217,8 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	if (ret < 0)
 		goto fail;
 	s->result.pid = s->pid;
+	if (config->program->other_rights)
+		note(s, "the program ran without the rights of its set-user-ID or set-group-ID bit: the emulator does not grant them");
 	close(fd);
 	*out = s;
 	return 0;
@@ -344,12 +376,6 @@ static void nap(struct source *s, bool progress)
 	else if (s->nap_ns < NAP_MAX_NS)
 		s->nap_ns *= 2;
 	nanosleep(&t, NULL);
-}
-
-static void reap(struct source *s)
-{
-	if (!s->reaped && waitpid(s->pid, &s->status, WNOHANG) == s->pid)
-		s->reaped = true;
 }
 
 /* All that was sent is read. */

@@ -18,6 +18,7 @@ struct program {
 	char path[4096];           /* resolved by PATH as execvp(3) does */
 	enum isa isa;
 	bool dynamic;              /* has an interpreter */
+	bool other_rights;         /* set-user-ID or set-group-ID of another, which the emulator does not grant */
 };
 
 /*

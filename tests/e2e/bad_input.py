@@ -56,6 +56,7 @@ def _():
     plain = write("plain", elf_header(64, 62))
     check_error(126, plain, "not executable", f"chmod +x {plain}", "run", plain, program=[plain])
     check_error(126, str(WORK), "is a directory", None, "run", str(WORK))
+    check_error(126, "/dev/null", "is a device", None, "run", "/dev/null")
 
 
 @tests.case("a script")
@@ -89,6 +90,50 @@ def _():
         check(done.returncode in (125, 126) and "cyclewise: " in done.stderr, f"{name}: {done.returncode}: {done.stderr[-500:]}")
 
 
+@tests.case("a static position-independent program, started by a relative path")
+def _():
+    compile_program("ending.c", "x86-64", "-static-pie")
+    report, _ = profile("--", "./ending-x86-64-static-pie", "_exit", 3, status=3, cwd=WORK)
+    check(report["complete"] and report["program"] == "./ending-x86-64-static-pie", f"{report['program']}")
+    check(any(row["symbol"] == "work" for row in report["hot"]), "work is not named")
+
+
+@tests.case("a program with other rights runs without them, and the report says so")
+def _():
+    path = write("set-id", open(ending(), "rb").read(), 0o755)
+    if os.geteuid() != 0:
+        raise Skip("only root can give a file to another user")
+    os.chown(path, 65534, 65534)
+    os.chmod(path, 0o4755)
+    report, _ = profile("--", path, "exit", 0)
+    check(report["complete"] and any("set-user-ID" in note for note in report["notes"]), f"notes {report['notes']}")
+
+
+@tests.case("few descriptors, small files, long arguments")
+def _():
+    limit = lambda which, n, hard: {"preexec_fn": lambda: resource.setrlimit(which, (n, n if hard else resource.getrlimit(which)[1]))}
+    report, _ = profile("--", ending(), "exit", 0, **limit(resource.RLIMIT_NOFILE, 40, True))
+    check(report["complete"], "not complete with 40 descriptors")
+    done = cyclewise("run", "-q", "--", "/bin/sh", "-c", "ulimit -S -f", **limit(resource.RLIMIT_FSIZE, 512000, False))
+    check((done.returncode, done.stdout) == (0, "1000\n"), f"{done.returncode}: {done.stdout} {done.stderr}")
+    check_error(125, "shared memory", "File too large", "ulimit -f", "run", "--", TRUE, **limit(resource.RLIMIT_FSIZE, 512000, True))
+    words = [str(i) for i in range(15000)]
+    done = cyclewise("run", "-q", "--", "/bin/echo", *words, env=dict(os.environ, LONG="x" * 100000))
+    check((done.returncode, done.stdout) == (0, " ".join(words) + "\n"), f"{done.returncode}: {done.stderr[-500:]}")
+
+
+@tests.case("standard streams that are closed")
+def _():
+    native = lambda n: subprocess.run(["/bin/sh", "-c", f"exec /bin/cat {n}>&-"], stdin=subprocess.DEVNULL, capture_output=True)
+    for n in (0, 1, 2):
+        out = WORK / "closed.json"
+        run = f"exec '{CYCLEWISE}' run --no-progress --json='{out}' -- /bin/cat {n}{'<' if n == 0 else '>'}&-"
+        done = subprocess.run(["/bin/sh", "-c", run], stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+        report = json.loads(out.read_text())
+        check(report["complete"] and report["exit_status"] == done.returncode == native(n).returncode,
+              f"descriptor {n} closed: {done.returncode}, {report['exit_status']}")
+
+
 @tests.case("no emulator")
 def _():
     env = dict(os.environ, PATH=str(WORK))
@@ -96,6 +141,8 @@ def _():
     check_error(125, "qemu-x86_64", "not there", "apt install qemu-user", "run", TRUE, env=env)
     env["CYCLEWISE_QEMU"] = "/no/such/qemu"
     check_error(125, "/no/such/qemu", "not there", "CYCLEWISE_QEMU", "run", TRUE, env=env)
+    done = cyclewise("run", "-q", TRUE, env=dict(os.environ, CYCLEWISE_QEMU=""))
+    check(done.returncode == 0, f"an empty CYCLEWISE_QEMU: {done.stderr}")
     env["CYCLEWISE_QEMU"] = "/bin/echo"
     check_error(125, "/bin/echo", "not an emulator", None, "run", TRUE, env=env)
 

@@ -128,18 +128,37 @@ static void stopped(void **state)
 	assert_int_equal(ring_available(&f->reader), WORDS); /* what was sent before is there */
 }
 
-/* The reader is not the producer's parent any more: it has died. */
-static void dead_reader(void **state)
+static void expect_closed(struct fixture *f)
 {
-	struct fixture *f = *state;
 	uint64_t sent = 0;
 
-	f->peer.parent = getpid();
 	while (ring_push(&f->writer, sent))
 		sent++;
 	assert_in_range(sent, 0, WORDS);
 	assert_true(f->writer.closed);
 	assert_false(ring_push(&f->writer, 1));
+}
+
+/* The reader is not the producer's parent any more: it has died. */
+static void dead_reader(void **state)
+{
+	struct fixture *f = *state;
+
+	f->peer.parent = getpid();
+	expect_closed(f);
+}
+
+/* It had died before the producer began, so that its parent was another from the start. */
+static void never_read(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	f->peer.consumer = pid;
+	expect_closed(f);
 }
 
 /* A killed producer leaves all it had pushed, in order. */
@@ -210,7 +229,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(empty_then_full, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_reader, setup, teardown),
 		cmocka_unit_test_setup_teardown(stopped, setup, teardown),
-		cmocka_unit_test_setup_teardown(dead_reader, setup, teardown),
+		cmocka_unit_test_setup_teardown(dead_reader, setup, teardown), cmocka_unit_test_setup_teardown(never_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(killed_producer, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense, setup, teardown),
 		cmocka_unit_test_setup_teardown(used_again, setup, teardown),

@@ -195,9 +195,10 @@ static int sharing_threads(void)
 	return threads();
 }
 
+/* More than there are lanes. */
 static int many_threads(void)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 600; i++) {
 		pthread_t t;
 		if (pthread_create(&t, NULL, thread, NULL))
 			return 1;
@@ -432,7 +433,7 @@ void guest_edge_move(int unused, int unused2, int unused3, void (*next)(void));
 /* Signals between any two blocks, while each of the edge runs 4000 times; rep strings of 100 bytes, and of none. */
 static int edges(void)
 {
-	const struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { { 0, 0 }, { 0, 0 } };
+	const struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { { 0, 0 }, { 0, 0 } };
 
 	handle(SIGALRM, guest_count_signal);
 	setitimer(ITIMER_REAL, &often, NULL);
