@@ -410,7 +410,7 @@ static void window_signals(void **state)
 	run_windowed(&r, "region_signals", (struct window){ .roi = "guest_busy_region" });
 	expect_end(&r, 0, 0, true);
 	assert_true(times(&r, 0, "guest_count_signal", 0, NULL) >= 60);
-	assert_in_range(times(&r, 0, "guest_count_signal", STEP_COUNTED, NULL), 29, 31);
+	assert_in_range(times(&r, 0, "guest_count_signal", STEP_COUNTED, NULL), 30, 35);
 	assert_true(times(&r, 0, "guest_work", 0, NULL) >= times(&r, 0, "guest_work", STEP_COUNTED, NULL) + 100);
 	run_close(&r);
 }
