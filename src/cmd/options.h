@@ -38,6 +38,7 @@ enum option_group {
 	OPTIONS_LIST = 1 << 2,             /* what prints lists */
 	OPTIONS_CORE = 1 << 3,             /* what writes a core description */
 	OPTIONS_STUDY = 1 << 4,            /* what compares methods */
+	OPTIONS_DESCRIBE = 1 << 6,         /* what looks at a core and runs nothing */
 	OPTIONS_WEIGHTS = 1 << 5,          /* what weights resources */
 };
 

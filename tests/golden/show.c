@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	p = load(argv[1], path);
 	if (query_new(&r.query, p))
 		fail("query");
-	if (argc > 4 && !strcmp(argv[2], "cores")) {
+	if (argc > 4 && (!strcmp(argv[2], "cores") || !strcmp(argv[2], "cost"))) {
 		if (core_desc_load(core, argv[4]))
 			fail(argv[4]);
 		r.core = core;
