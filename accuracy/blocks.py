@@ -5,8 +5,7 @@ from pathlib import Path
 from case import Case
 
 HERE = Path(__file__).resolve().parent
-BYTES = 300_000  # of code executed in a sample
-COPIES = 3000  # bytes of code in a round of the runner, about
+ROUNDS = 100  # of the runner, of some 3,000 bytes of code each, in a sample
 SAMPLES = 25
 
 
@@ -21,7 +20,7 @@ def cases(folder, _parameters):
         if line.startswith("#"):
             continue
         _, name, *block = line.split()
-        out.append(Case("blocks", name, what=[str(folder / "runner"), "-r", str(BYTES // COPIES), *block]))
+        out.append(Case("blocks", name, what=[str(folder / "runner"), "-r", str(ROUNDS), *block]))
     return out
 
 

@@ -65,14 +65,15 @@ static void stay(void)
 	sched_setaffinity(0, sizeof set, &set);
 }
 
-int clock_samples(void (*function)(void *), void *context, unsigned samples)
+int clock_samples(void (*prepare)(void *), void (*function)(void *), void *context, unsigned samples)
 {
 	double tsc_mhz = clock_tsc_mhz();
 	unsigned kept = 0;
 
 	stay();
-	function(context);
 	for (unsigned i = 0; kept < samples && i < samples * DROPPED; i++) {
+		if (prepare)
+			prepare(context);
 		double before = clock_ticks();
 		uint64_t from = ticks_now();
 		function(context);

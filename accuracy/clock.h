@@ -9,10 +9,11 @@
 #define CYCLEWISE_ACCURACY_CLOCK_H
 
 /*
- * Runs `function` at least `samples` times and writes one line for each that is kept: its cycles and the clock in MHz.
- * The thread stays on the processor it is on. 0, or 1 where the samples were dropped all.
+ * Runs `function` at least `samples` times, `prepare` before each, not timed (NULL: nothing), and writes one line for each
+ * sample that is kept: its cycles and the clock in MHz. The thread stays on the processor it is on. 0, or 1 where all
+ * samples were dropped.
  */
-int clock_samples(void (*function)(void *), void *context, unsigned samples);
+int clock_samples(void (*prepare)(void *), void (*function)(void *), void *context, unsigned samples);
 /* TSC ticks of a cycle of the core's clock, now; 0 where it was disturbed. */
 double clock_ticks(void);
 /* TSC ticks of a microsecond, by the system's clock. Takes 20 ms. */

@@ -6,9 +6,10 @@
  * BYTES: the block's code in hexadecimal, without the branch at its end. PATCH: offset:end:target of a displacement relative
  * to the instruction pointer: where it lies, where its instruction ends, and the low 16 bits of the address.
  *
- * All registers hold the address of the middle of one page; that page is full of that address, so that what is loaded
- * can be loaded from. An access to any other page maps the same page there, when it first faults. Copies of the block
- * run one behind another, then registers are set anew. Ref: Chen and others, BHive, 2019, whose idea the page is.
+ * Every register holds the address of the middle of a page of its own. An access to a page that is not there maps one, full
+ * of such an address, so that what is loaded can be loaded from. Copies of the block run one behind another, then registers
+ * are set anew; memory is before each run. Ref: Chen and others, BHive, 2019, whose idea it is to map what faults; they
+ * map one frame everywhere, which processors that predict ways by virtual addresses take for many.
  *
  * Without SAMPLES it runs ROUNDS times to map all pages, and then as often between the marks of region "block". With
  * SAMPLES it is timed so often; see clock.h. Exit status 3: the block does something that cannot be made valid.
@@ -30,9 +31,10 @@ enum {
 	CODE = 0x20000000, CODE_SIZE = 0x10000,
 	STATE = 0x10000000,            /* what the generated code reads and writes: within reach of 32 bits */
 	STATE_RSP = STATE, STATE_COUNT = STATE + 8, STATE_GPR = STATE + 0x100, STATE_XMM = STATE + 0x200,
-	POINTER = 0x12345600,          /* what registers hold, and memory */
+	POINTER = 0x12345600,          /* what memory holds, and the first register */
+	POINTER_STEP = 0x10040,        /* from register to register: another page, another line in it */
 	TARGETS = 0x14000000,          /* where displacements relative to the instruction pointer lead */
-	PAGE = 4096, MAX_PAGES = 128, MAX_BYTES = 1024, MAX_PATCHES = 64,
+	PAGE = 4096, MAX_PAGES = 64, MAX_BYTES = 1024, MAX_PATCHES = 64,
 	COPIES_BYTES = 3000,           /* of code: copies up to this */
 	RSP = 4,
 };
@@ -49,8 +51,7 @@ struct block {
 	uint32_t rounds;
 };
 
-static int scratch;                    /* the one page, as a file */
-static uint64_t *scratch_page;
+static uint64_t *page[MAX_PAGES];      /* mapped so far */
 static unsigned nr_pages;
 
 __attribute__((noreturn)) static void reject(const char *why)
@@ -62,20 +63,28 @@ __attribute__((noreturn)) static void reject(const char *why)
 
 /* --- memory ------------------------------------------------------------------------------------------ */
 
+static void fill_page(uint64_t *at)
+{
+	for (size_t i = 0; i < PAGE / sizeof *at; i++)
+		at[i] = POINTER;
+}
+
 /* Maps the page where the block has just faulted. */
 static void fault(int sig, siginfo_t *info, void *context)
 {
-	uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
+	uintptr_t at = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
 
 	(void)context;
 	if (sig != SIGSEGV)
 		reject("the block raises an exception\n");
-	if (info->si_code != SEGV_MAPERR || page < 0x10000 || page >> 47)
+	if (info->si_code != SEGV_MAPERR || at < 0x10000 || at >> 47)
 		reject("the block accesses what cannot be mapped\n");
-	if (nr_pages++ == MAX_PAGES)
+	if (nr_pages == MAX_PAGES)
 		reject("the block accesses too many pages\n");
-	if (mmap((void *)page, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, scratch, 0) == MAP_FAILED)
+	page[nr_pages] = mmap((void *)at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (page[nr_pages] == MAP_FAILED)
 		reject("a page cannot be mapped\n");
+	fill_page(page[nr_pages++]);
 }
 
 static int prepare_memory(void)
@@ -85,23 +94,15 @@ static int prepare_memory(void)
 	struct sigaction action = { .sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
 
-	scratch = memfd_create("scratch", 0);
-	if (scratch < 0 || ftruncate(scratch, PAGE) || sigaltstack(&other, NULL))
+	if (sigaltstack(&other, NULL))
 		return -errno;
-	scratch_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, scratch, 0);
 	void *state = mmap((void *)STATE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	if (scratch_page == MAP_FAILED || state != (void *)STATE)
+	if (state != (void *)STATE)
 		return -errno;
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		if (sigaction(signals[i], &action, NULL))
 			return -errno;
 	return 0;
-}
-
-static void fill_memory(void)
-{
-	for (size_t i = 0; i < PAGE / sizeof *scratch_page; i++)
-		scratch_page[i] = POINTER;
 }
 
 static void fill_state(void)
@@ -110,7 +111,7 @@ static void fill_state(void)
 	double *xmm = (double *)STATE_XMM;
 
 	for (unsigned i = 0; i < 16; i++) {
-		gpr[i] = POINTER;
+		gpr[i] = POINTER + i * (uint64_t)POINTER_STEP;
 		xmm[2 * i] = xmm[2 * i + 1] = 1 + i / 16.0;
 	}
 }
@@ -182,12 +183,19 @@ static int generate(const struct block *b)
 	return mprotect(code, CODE_SIZE, PROT_READ | PROT_EXEC) ? -errno : 0;
 }
 
-static void run(void *context)
+/* Memory and count as they are to be before a run. */
+static void prepare(void *context)
 {
 	const struct block *b = context;
 
-	fill_memory();
+	for (unsigned i = 0; i < nr_pages; i++)
+		fill_page(page[i]);
 	*(volatile uint32_t *)STATE_COUNT = b->rounds;
+}
+
+static void run(void *context)
+{
+	(void)context;
 	((void (*)(void))CODE)();
 }
 
@@ -245,9 +253,11 @@ int main(int argc, char **argv)
 	}
 	fill_state();
 	_mm_setcsr(_mm_getcsr() | 0x8040); /* denormals are microcode that the model leaves out */
+	prepare(&block);
 	run(&block);
 	if (samples)
-		return clock_samples(run, &block, samples);
+		return clock_samples(prepare, run, &block, samples);
+	prepare(&block);
 	CYCLEWISE_BEGIN("block");
 	run(&block);
 	CYCLEWISE_END("block");

@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 	struct job job = { kernel, (unsigned long)between(budget / work + 0.5, 1, 1000000) };
 	kernel->run();
 	if (argc > 4)
-		return clock_samples(run, &job, (unsigned)strtoul(argv[4], NULL, 0));
+		return clock_samples(NULL, run, &job, (unsigned)strtoul(argv[4], NULL, 0));
 	CYCLEWISE_BEGIN("kernel");
 	run(&job);
 	CYCLEWISE_END("kernel");
