@@ -183,9 +183,10 @@ def main():
         sys.exit(f"accuracy: no case has '{o.only}' in its name")
     old_about, old = results.read(RESULTS) if RESULTS.exists() else ({}, [])
     if o.model_only:
-        before = {(c.group, c.name): c for c in old}
+        before = {(c.group, c.name, c.bytes): c.rounds for c in old}
         for c in cases:
-            c.rounds = before[c.group, c.name].rounds if (c.group, c.name) in before else []
+            c.rounds = before.get((c.group, c.name, c.bytes), [])
+            c.failed = c.failed or ("" if c.rounds else "not timed natively with this size")
     else:
         measure_native(cases, measure, o.rounds)
     measure_model(cases, measure, o.jobs)

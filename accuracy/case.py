@@ -14,6 +14,7 @@ class Case:
     group: str                     # kernels, blocks, programs
     name: str                      # gemm/scalar/L1
     level: str = ""                # kernels: where the data lives on the modelled core; else ""
+    bytes: int = 0                 # kernels: of its data
     what: list = field(default_factory=list)  # how to run it: the group's own business
     rounds: list = field(default_factory=list)  # native: least cycles of each round
     instructions: int = 0

@@ -50,7 +50,7 @@ def cases(folder, parameters):
                 continue
             for level in filter(sizes.get, levels):
                 run = [str(folder / f"kernels-{variant}"), name, str(sizes[level]), str(ITERATIONS)]
-                out.append(Case("kernels", f"{name}/{variant}/{level}", level, what=run))
+                out.append(Case("kernels", f"{name}/{variant}/{level}", level, sizes[level], run))
     return sorted(out, key=lambda c: c.name)
 
 

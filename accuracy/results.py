@@ -7,7 +7,7 @@ import csv
 
 from case import Case
 
-COLUMNS = ["group", "name", "level", "half", "instructions", "native", "spread", "model", "error", "verdict"]
+COLUMNS = ["group", "name", "level", "bytes", "half", "instructions", "native", "spread", "model", "error", "verdict"]
 
 
 def verdict(case):
@@ -21,7 +21,7 @@ def write(path, about, cases):
         table = csv.writer(out, lineterminator="\n")
         table.writerow(COLUMNS)
         for c in cases:
-            table.writerow([c.group, c.name, c.level, "held out" if c.held_out else "tuning", c.instructions, f"{c.native:.0f}",
+            table.writerow([c.group, c.name, c.level, c.bytes, "held out" if c.held_out else "tuning", c.instructions, f"{c.native:.0f}",
                             f"{c.spread:.3f}", f"{c.cycles:.0f}", f"{c.error:+.4f}", verdict(c)])
 
 
@@ -39,7 +39,7 @@ def read(path):
         failed = row["verdict"].removeprefix("failed: ") if row["verdict"].startswith("failed: ") else ""
         native = float(row["native"])
         rounds = [native, native * (1 + float(row["spread"]))] if native else []
-        cases.append(Case(row["group"], row["name"], row["level"], rounds=rounds, instructions=int(row["instructions"]),
+        cases.append(Case(row["group"], row["name"], row["level"], int(row["bytes"]), rounds=rounds, instructions=int(row["instructions"]),
                           cycles=float(row["model"]), failed=failed))
     return about, cases
 
