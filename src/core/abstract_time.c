@@ -524,11 +524,14 @@ INLINE const uint64_t *code_words(struct chrono *v, const enum chrono_mode mode,
 	return word + 1;
 }
 
-INLINE void supply_by(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t amount, uint64_t least)
+INLINE bool supply_by(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t amount, uint64_t least)
 {
-	if (constrain_by(v, mode, &v->supply, resource))
+	bool waits = constrain_by(v, mode, &v->supply, resource);
+
+	if (waits)
 		v->why_supply = (uint16_t)resource;
 	use(v, mode, resource, amount, least);
+	return waits;
 }
 
 /* The front end offers it: as fast as the uop cache or the decoders deliver, as far ahead as the queue reaches. */
@@ -788,8 +791,8 @@ INLINE bool follow(struct chrono *v, const enum chrono_mode mode, struct way *y)
 	uint32_t flags = y->p->flags;
 	uint64_t after = 0;
 
-	if (y->flags & OUTCOME_TAKEN)
-		supply_by(v, mode, RESOURCE_TAKEN, 1, v->supply.t);
+	if (y->flags & OUTCOME_TAKEN && supply_by(v, mode, RESOURCE_TAKEN, 1, v->supply.t) && mode == CHRONO_TAINT)
+		y->why = RESOURCE_TAKEN;
 	if (y->flags & OUTCOME_MISPREDICT) {
 		v->mispredicts += v->cost.mispredicts;
 		if (v->mispredicts >= WEIGHT_ONE) {

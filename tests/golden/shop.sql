@@ -25,3 +25,5 @@ INSERT INTO state VALUES (0, 'compute', 500 * 720720), (0, 'stalled', 600 * 7207
 INSERT INTO component VALUES ('fmt', 'base', 300 * 720720, 0), ('fmt', 'l1i', 10 * 720720, 1), ('fmt', 'l2i', 0, 2), ('fmt', 'itlb', 0, 3),
 	('fmt', 'l1d', 150 * 720720, 4), ('fmt', 'l2d', 600 * 720720, 5), ('fmt', 'dtlb', 90 * 720720, 6), ('fmt', 'branch', 50 * 720720, 7), ('fmt', 'long_latency', 0, 8);
 INSERT INTO event VALUES ('DR-L1', 9, 0), ('DR-TLB', 0, 1), ('DR-SQ', 0, 2), ('FL-MB', 10, 3), ('FL-EX', 1, 4), ('FL-MO', 0, 5), ('ST-L1', 201, 6), ('ST-TLB', 1, 7), ('ST-LLC', 101, 8);
+INSERT INTO insn_figure VALUES ('causality', 1, 'share', 0.25, 0), ('causality', 1, 'bound/load', 0.75, 1), ('causality', 1, 'bound/rob', 0.25, 2),
+	('causality', 2, 'share', 0.7, 3), ('causality', 2, 'bound/latency', 1, 4), ('causality', 5, 'share', 0.05, 5), ('causality', 5, 'bound/frontend', 1, 6);

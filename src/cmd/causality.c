@@ -1,0 +1,308 @@
+/*
+ * Which instructions determine the length of a run: the share of the critical path of each, and what binds it there.
+ *
+ * On the abstract core by taint (core/abstract_time.h), on the detailed one by the last-arriving constraints of its timed
+ * records (method/critical.h). The file gets them as figures of the method `causality`: "share", and "bound/NAME", the part of the
+ * instruction's executions on the path that were bound by NAME.
+ * Ref: Gus §3 (causality).
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "cmd/drive.h"
+#include "cmd/profiled.h"
+#include "core/abstract_outcome.h"
+#include "core/abstract_time.h"
+#include "method/critical.h"
+#include "method/method.h"
+
+/* One thread of the guest. */
+struct thread {
+	struct recipes recipes;        /* abstract */
+	struct outcomes *outcomes;
+	struct outcome_stream stream;
+	struct chrono *chrono;
+	struct core *core;             /* detailed */
+	struct critical *critical;
+	uint64_t commit, cycles, instructions;
+	bool ended;
+};
+
+struct causality {
+	struct driven_run run;
+	bool abstract;
+	struct abstract_costs costs;
+	GPtrArray *thread;             /* struct thread *, NULL: not seen yet */
+	GArray *executions;            /* uint64_t, by static instruction */
+};
+
+static void thread_free(struct causality *s, struct thread *t)
+{
+	if (!t)
+		return;
+	chrono_free(t->chrono);
+	outcomes_free(t->outcomes);
+	outcome_stream_fini(&t->stream);
+	if (s->abstract)
+		recipes_fini(&t->recipes);
+	if (t->core)
+		s->run.model->close(t->core);
+	critical_free(t->critical);
+	g_free(t);
+}
+
+static void take(void *ctx, const struct timed *records, size_t n)
+{
+	struct thread *t = ctx;
+
+	critical_batch(t->critical, records, n);
+	for (size_t i = 0; i < n; i++) {
+		if (!timed_commits(&records[i]))
+			continue;
+		uint64_t commit = timed_leave(&records[i]) + 1;
+		if (records[i].flags & TIMED_COUNTED) {
+			t->cycles += commit - t->commit;
+			t->instructions += !(records[i].flags & TIMED_CONTINUED);
+		}
+		t->commit = commit;
+	}
+}
+
+static int thread_new(struct thread **out, struct causality *s)
+{
+	struct thread *t = g_new0(struct thread, 1);
+	int err;
+
+	if (s->abstract) {
+		err = recipes_init(&t->recipes, s->run.desc, s->run.code);
+		if (!err)
+			err = outcomes_new(&t->outcomes, s->run.desc, s->run.code, &t->recipes);
+		if (!err)
+			err = chrono_new(&t->chrono, s->run.desc, &s->costs, &t->recipes, CHRONO_TAINT);
+	} else {
+		t->critical = critical_new();
+		err = s->run.model->open(&t->core, s->run.desc, s->run.code, (struct timed_sink){ take, t });
+	}
+	if (err) {
+		thread_free(s, t);
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+static void thread_end(struct causality *s, struct thread *t)
+{
+	if (t->ended)
+		return;
+	t->ended = true;
+	if (s->abstract) {
+		chrono_finish(t->chrono);
+	} else {
+		s->run.model->finish(t->core);
+		critical_finish(t->critical);
+	}
+}
+
+static void causality_close(void *state)
+{
+	struct causality *s = state;
+
+	if (!s)
+		return;
+	for (guint i = 0; i < s->thread->len; i++)
+		thread_free(s, s->thread->pdata[i]);
+	g_ptr_array_free(s->thread, TRUE);
+	g_array_free(s->executions, TRUE);
+	g_free(s);
+}
+
+static int causality_open(void **state, const struct driven_run *run)
+{
+	struct causality *s = g_new0(struct causality, 1);
+
+	s->run = *run;
+	s->abstract = !strcmp(run->model->name, "abstract");
+	abstract_costs_init(&s->costs, run->desc);
+	s->thread = g_ptr_array_new();
+	s->executions = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+	*state = s;
+	return 0;
+}
+
+static void count(struct causality *s, const struct step_batch *b)
+{
+	if (s->executions->len < s->run.code->nr)
+		g_array_set_size(s->executions, s->run.code->nr);
+	uint64_t *executions = (uint64_t *)(void *)s->executions->data;
+	for (size_t i = 0; i < b->n; i++)
+		if ((b->step[i].flags & (STEP_KIND | STEP_COUNTED)) == (STEP_INSN | STEP_COUNTED))
+			executions[b->step[i].insn]++;
+}
+
+static int causality_batch(void *state, const struct step_batch *b)
+{
+	struct causality *s = state;
+	int err = 0;
+
+	if (b->thread >= s->thread->len)
+		g_ptr_array_set_size(s->thread, (gint)b->thread + 1);
+	if (!s->thread->pdata[b->thread])
+		err = thread_new((struct thread **)&s->thread->pdata[b->thread], s);
+	if (err)
+		return err;
+	struct thread *t = s->thread->pdata[b->thread];
+	count(s, b);
+	if (s->abstract) {
+		t->stream.nr = 0;
+		outcomes_batch(t->outcomes, b->step, b->n, b->ahead, &t->stream);
+		chrono_batch(t->chrono, t->stream.word, t->stream.nr, NULL);
+	} else {
+		s->run.model->batch(t->core, b->step, b->n, b->ahead);
+	}
+	if (b->end)
+		thread_end(s, t);
+	return 0;
+}
+
+static int causality_finish(void *state)
+{
+	struct causality *s = state;
+
+	for (guint i = 0; i < s->thread->len; i++)
+		if (s->thread->pdata[i])
+			thread_end(s, s->thread->pdata[i]);
+	return 0;
+}
+
+/* --- saving ------------------------------------------------------------------------------------------ */
+
+enum { MOST_BOUNDS = 48 };
+
+/* What one instruction was bound by, over all threads: names in the order of the first of them. */
+struct sums {
+	uint64_t count;
+	unsigned nr;
+	struct { char name[128]; uint64_t count; } bound[MOST_BOUNDS];
+};
+
+static void add(struct sums *s, const char *name, uint64_t n)
+{
+	unsigned i = 0;
+
+	while (i < s->nr && strcmp(s->bound[i].name, name))
+		i++;
+	if (i == MOST_BOUNDS)
+		return;
+	if (i == s->nr) {
+		g_strlcpy(s->bound[i].name, name, sizeof s->bound[i].name);
+		s->bound[s->nr++].count = 0;
+	}
+	s->bound[i].count += n;
+}
+
+/* A port that was waited for is told by the uops of the instruction: the ports of the one with the fewest. */
+static const char *port_of(const struct causality *s, uint32_t insn, char *buf)
+{
+	const struct insn *in = code_insn(s->run.code, insn);
+	uint16_t ports = 0;
+
+	for (unsigned i = 0; i < in->nr_uops; i++) {
+		uint16_t p = s->run.code->uops[in->uop + i].ports;
+		if (p && (!ports || __builtin_popcount(p) < __builtin_popcount(ports)))
+			ports = p;
+	}
+	return ports ? ports_name(s->run.desc, ports, buf) : "port";
+}
+
+static void gather(const struct causality *s, uint32_t insn, struct sums *out)
+{
+	char name[128];
+
+	*out = (struct sums){ .count = 0 };
+	for (guint i = 0; i < s->thread->len; i++) {
+		const struct thread *t = s->thread->pdata[i];
+		if (!t)
+			continue;
+		const struct causality_row *a = t->chrono ? chrono_row(t->chrono, insn) : NULL;
+		const struct critical_row *d = t->critical ? critical_row(t->critical, insn) : NULL;
+		out->count += a ? a->count : d ? d->count : 0;
+		for (unsigned k = 0; a && k < NR_REASONS; k++)
+			if (a->reason[k])
+				add(out, reason_name(&t->recipes, k, name), a->reason[k]);
+		for (unsigned k = 0; d && k < NR_BOUNDS; k++)
+			if (d->bound[k])
+				add(out, k == BOUND_PORT ? port_of(s, insn, name) : bound_name((enum bound)k), d->bound[k]);
+	}
+}
+
+static int save_insn(struct profile *p, uint32_t insn, uint64_t executions, const struct sums *sums, uint64_t total)
+{
+	int err = profile_cycles(p, insn, 0, executions, 0);
+
+	if (!err)
+		err = profile_insn_figure(p, "causality", insn, "share", (double)sums->count / (double)total);
+	for (unsigned i = 0; i < sums->nr && !err; i++) {
+		char *name = g_strconcat("bound/", sums->bound[i].name, NULL);
+		err = profile_insn_figure(p, "causality", insn, name, (double)sums->bound[i].count / (double)sums->count);
+		g_free(name);
+	}
+	return err;
+}
+
+static int causality_save(void *state, struct profile *p)
+{
+	const struct causality *s = state;
+	const struct slot_counts none = { 0 };
+	uint64_t total = 0;
+	int err = 0;
+
+	for (guint i = 0; i < s->thread->len && !err; i++) {
+		const struct thread *t = s->thread->pdata[i];
+		if (!t)
+			continue;
+		total += t->chrono ? chrono_critical(t->chrono) : critical_total(t->critical);
+		err = profile_thread(p, i, t->chrono ? chrono_instructions(t->chrono) : t->instructions, 0,
+		                     (t->chrono ? chrono_cycles(t->chrono) : t->cycles) * CYCLE_UNITS, &none);
+	}
+	if (!err)
+		err = profile_set_int(p, "units_per_cycle", CYCLE_UNITS);
+	for (guint i = 0; i < s->executions->len && !err; i++) {
+		struct sums sums;
+		gather(s, i, &sums);
+		if (sums.count)
+			err = save_insn(p, i, g_array_index(s->executions, uint64_t, i), &sums, total);
+	}
+	return err;
+}
+
+static const struct driven causality = {
+	.model = "abstract",
+	.open = causality_open,
+	.batch = causality_batch,
+	.finish = causality_finish,
+	.save = causality_save,
+	.close = causality_close,
+};
+
+static int run(struct invocation *call);
+
+const struct command command_causality = {
+	.name = "causality",
+	.summary = "which instructions determine the length of a run",
+	.usage = "[options] [--] PROGRAM [ARG...]",
+	.help =
+		"Runs PROGRAM on a modelled core and prints to standard error which instructions are on the critical path of the run, what "
+		"part of it each is, and what binds it there: the latency of what it waits for, a port, the reorder buffer, the front end, "
+		"a line on its way from memory.\n\n"
+		"Without --model the core is the resource-centric one, abstract.",
+	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST,
+	.runs = true,
+	.driven = &causality,
+	.run = run,
+};
+
+static int run(struct invocation *call)
+{
+	return profiled(&command_causality, call, call->options.output, "causality", false);
+}
