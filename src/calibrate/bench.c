@@ -16,10 +16,13 @@ enum {
 	CHAIN_ROUNDS = 60, CHAIN_LENGTH = 50,
 	BATCH = 240,               /* samples between two looks at them */
 	MAX_SAMPLES = 1200,
-	CROWD_SHARE = 20,          /* one sample of so many must agree with others */
+	TRIES = 4,                 /* for each sample that is wanted */
+	CROWD_SHARE = 20,          /* one sample of so many must agree with others, */
+	LEAST_CROWD = 5,           /* and so many in any case */
 };
 static const double agree = 0.01, nearly = 0.03; /* within; where the most samples that are taken do not, within */
 static const double same_clock = 0.006;    /* the chains before and after a sample */
+static const double same_speed = 0.012;    /* they and the fastest of the latest samples': longer than that, something held them up */
 
 /* Where a signal in a kernel leads to. A kernel runs on the thread that calls it, and there is one. */
 static sigjmp_buf rescue;
@@ -124,7 +127,19 @@ static double timed(const struct bench *b, kernel_function *run, void *memory, u
 	return (double)(bench_now() - from) - b->ticks_overhead;
 }
 
-/* Cycles of one sample; negative where the clock changed around it. */
+/* The fastest chain of the latest samples, this one's among them. */
+static double fastest_chain(struct bench *b, double ticks)
+{
+	double fastest = ticks;
+
+	b->recent[b->next_recent++ % BENCH_RECENT] = ticks;
+	for (unsigned i = 0; i < BENCH_RECENT; i++)
+		if (b->recent[i] > 0)
+			fastest = fmin(fastest, b->recent[i]);
+	return fastest;
+}
+
+/* Cycles of one sample; negative where the clock changed around it, or something slowed the chains. */
 static double sample(struct bench *b, const struct kernel *k, uint64_t rounds)
 {
 	double cycles = CHAIN_ROUNDS * b->chain_cycles, before, ticks, after;
@@ -134,10 +149,8 @@ static double sample(struct bench *b, const struct kernel *k, uint64_t rounds)
 	before = timed(b, b->chain, b->scratch, CHAIN_ROUNDS);
 	ticks = timed(b, k->run, k->memory, rounds);
 	after = timed(b, b->chain, b->scratch, CHAIN_ROUNDS);
-	if (fabs(before - after) > same_clock * before) {
-		b->mistimed++;
+	if (fmax(before, after) > fastest_chain(b, fmin(before, after)) * (1 + same_speed) || fabs(before - after) > same_clock * before)
 		return -1;
-	}
 	b->ticks_per_cycle = (before + after) / 2 / cycles;
 	return ticks / b->ticks_per_cycle;
 }
@@ -171,7 +184,7 @@ struct estimate bench_measure(struct bench *b, const struct kernel *k)
 	if (bench_try(b, k, 1))
 		return e;
 	rounds = k->rounds ? k->rounds : rounds_of(b, k);
-	for (unsigned tries = 0; tries < 2 * most && n < most; tries++) {
+	for (unsigned tries = 0; tries < TRIES * most && n < most; tries++) {
 		double cycles = sample(b, k, rounds);
 
 		if (cycles < 0)
@@ -183,7 +196,7 @@ struct estimate bench_measure(struct bench *b, const struct kernel *k)
 				return e;
 		}
 	}
-	return estimate_floor(series, n, MAX(n / CROWD_SHARE, 2), nearly);
+	return estimate_floor(series, n, MAX(n / CROWD_SHARE, LEAST_CROWD), nearly);
 }
 
 int bench_measure_text(struct bench *b, const struct kernel_text *text, struct estimate *e)

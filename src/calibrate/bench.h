@@ -3,7 +3,8 @@
  *
  * Timing is by the time-stamp counter alone, which runs at a constant rate. How many of its ticks a cycle of the core
  * takes is measured right before and right after every sample, by a chain of dependent operations of known latency; a
- * sample between two that disagree is dropped. So a changing clock and most interruptions cost samples, not truth.
+ * sample between two that disagree is dropped, and so is one whose chains took longer than others of the same millisecond
+ * did. So a changing clock and most interruptions cost samples, not truth.
  *
  * Not modelled: what another guest or a sibling thread takes away all the time. Throughputs are then too high, and
  * called noisy only where they vary.
@@ -43,6 +44,8 @@ struct kernel {
 	uint64_t rounds;               /* 0: as many as fill a sample */
 };
 
+enum { BENCH_CODE = 1 << 20, BENCH_SCRATCH = 1 << 16, BENCH_RECENT = 64 };
+
 struct bench {
 	struct assembler *as;
 	uint8_t *code;                 /* executable; [BENCH_CODE] */
@@ -56,10 +59,9 @@ struct bench {
 	double ticks_overhead;         /* of a call with nothing in it */
 	double ticks_per_second;
 	double effort;                 /* 1: the usual number of samples */
-	unsigned mistimed;             /* samples dropped since the clock changed around them */
+	double recent[BENCH_RECENT];   /* ticks of the chain in the latest samples, a ring; 0: none yet */
+	unsigned next_recent;
 };
-
-enum { BENCH_CODE = 1 << 20, BENCH_SCRATCH = 1 << 16 };
 
 /* Makes the bench ready and measures the clock, some 0.2 s. 0 or -errno. */
 int bench_init(struct bench *b, double effort);

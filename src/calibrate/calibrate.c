@@ -3,13 +3,15 @@
 
 #include <errno.h>
 #include <glib.h>
-#include <stdio.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "calibrate/bench.h"
 #include "calibrate/experiment.h"
 #include "calibrate/list.h"
 #include "calibrate/parent.h"
+#include "calibrate/ports.h"
 #include "calibrate/write.h"
 
 static const double quick_effort = 0.2;
@@ -20,6 +22,7 @@ struct calibration {
 	struct parent parent;
 	struct findings *findings;
 	struct forms *forms;
+	struct ports ports;
 	const char *core, *why;    /* the parent, and how near it is */
 	bool bench_ready, parent_ready;
 };
@@ -54,14 +57,30 @@ static int measure_forms(struct calibration *c, const struct calibrate_options *
 		forms_add(c->forms, o->wanted[i].bytes, o->wanted[i].size, NULL);
 	for (size_t i = 0; i < nr_form_examples && !o->wanted; i++)
 		forms_add_text(c->forms, form_examples[i].text, form_examples[i].stands_for);
-	for (size_t i = 0; i < forms_count(c->forms) && !ret; i++) {
-		struct form *form = forms_at(c->forms, i);
+	for (int pass = 0; pass < (o->quick ? 2 : 6) && !ret; pass++)
+		for (size_t i = 0; i < forms_count(c->forms) && !ret; i++) {
+			struct form *form = forms_at(c->forms, i);
 
-		ret = o->step ? o->step(o->ctx, form->text) : 0;
-		if (!ret)
-			ret = forms_measure(c->forms, form);
-	}
+			ret = o->step ? o->step(o->ctx, form->text) : 0;
+			if (!ret)
+				ret = forms_measure(c->forms, form);
+		}
 	return ret;
+}
+
+/* How many stores the data cache takes in a cycle: what a kernel of stores to different lines reaches. */
+static void add_stores(struct calibration *c)
+{
+	for (size_t i = 0; i < forms_count(c->forms); i++) {
+		const struct form *form = forms_at(c->forms, i);
+		struct estimate e = estimate_ratio(estimate_exact(1), form->throughput);
+
+		if (strcmp(form->name, "MOV64mr") || !form->has_throughput)
+			continue;
+		/* No whole number: another thread on this core takes its share. */
+		e.noisy = e.noisy || fabs(e.value / round(e.value) - 1) > 0.03;
+		findings_add(c->findings, "stores to different lines", "stores/cycle", e, "store_queue.drain_width", e.value, NULL);
+	}
 }
 
 static int measure(struct calibration *c, const struct calibrate_options *o)
@@ -74,6 +93,10 @@ static int measure(struct calibration *c, const struct calibrate_options *o)
 
 	add_clock(c);
 	ret = measure_forms(c, o);
+	if (!ret)
+		add_stores(c);
+	if (!ret)
+		ret = ports_measure(&c->ports, &x, c->forms);
 	for (size_t i = 0; i < G_N_ELEMENTS(experiments) && !ret; i++)
 		ret = experiments[i](&x);
 	return ret;
@@ -110,6 +133,7 @@ void calibration_free(struct calibration *c)
 {
 	if (!c)
 		return;
+	ports_fini(&c->ports);
 	forms_free(c->forms);
 	findings_free(c->findings);
 	if (c->bench_ready)
@@ -123,7 +147,7 @@ int calibration_write(const struct calibration *c, const char *path, const char 
 {
 	const struct written w = {
 		.version = version, .host = &c->host, .parent = &c->parent, .core = c->core, .why = c->why, .findings = c->findings,
-		.forms = c->forms,
+		.forms = c->forms, .ports = &c->ports,
 	};
 
 	return write_description(&w, path);

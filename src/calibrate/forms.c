@@ -396,23 +396,32 @@ int forms_time(struct forms *f, const struct sequence *s, bool floats, struct es
 	return ret;
 }
 
+/* What was found before, or now: what agreed, then what is faster. */
+static void keep_faster(struct estimate *before, struct estimate now)
+{
+	if (!before->samples || before->noisy > now.noisy || (before->noisy == now.noisy && now.value < before->value))
+		*before = now;
+}
+
 int forms_measure(struct forms *f, struct form *form)
 {
+	struct estimate e;
 	int ret = 0;
 
 	if (form->has_latency) {
-		ret = forms_time(f, &form->latency_kernel, form->floats, &form->latency);
+		ret = forms_time(f, &form->latency_kernel, form->floats, &e);
 		form->parent_latency = parent_chain(f->parent, &form->latency_kernel);
 		if (!form->single) {
-			form->latency = estimate_minus(form->latency, estimate_scaled(f->transfer, 0.5));
+			e = estimate_minus(e, estimate_scaled(f->transfer, 0.5));
 			form->parent_latency -= f->parent_transfer / 2;
 		}
+		keep_faster(&form->latency, e);
 	}
 	if (form->has_throughput && !ret) {
 		double bound = parent_resources(f->parent, &form->throughput_kernel), chain = parent_chain(f->parent, &form->throughput_kernel);
 
-		ret = forms_time(f, &form->throughput_kernel, form->floats, &form->throughput);
-		form->throughput = estimate_scaled(form->throughput, 1.0 / form->throughput_kernel.parts);
+		ret = forms_time(f, &form->throughput_kernel, form->floats, &e);
+		keep_faster(&form->throughput, estimate_scaled(e, 1.0 / form->throughput_kernel.parts));
 		form->parent_throughput = MAX(bound, chain) / form->throughput_kernel.parts;
 	}
 	return ret;

@@ -58,7 +58,10 @@ bool forms_add(struct forms *f, const uint8_t *bytes, size_t size, const char *s
 size_t forms_count(const struct forms *f);
 struct form *forms_at(const struct forms *f, size_t i);
 
-/* Measures one. 0 or -errno. */
+/*
+ * Measures one; called again, it keeps the faster of each: a sibling thread that is busy all through a kernel's samples
+ * slows all of them down. 0 or -errno.
+ */
 int forms_measure(struct forms *f, struct form *form);
 
 /* Cycles of a sequence, repeated. 0 or -errno. */

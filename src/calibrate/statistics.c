@@ -34,7 +34,7 @@ struct estimate estimate_floor(double *samples, size_t n, unsigned crowd, double
 		e.noisy = false;
 		return e;
 	}
-	e.low = samples[0];
+	e.low = samples[n / 20];
 	e.value = e.high = samples[n / 2];
 	return e;
 }

@@ -16,7 +16,7 @@
 /* A value with its spread. Invariant: low <= value <= high where samples > 0. */
 struct estimate {
 	double value;
-	double low, high;          /* the samples that agree lie between; where noisy: the fastest and the median */
+	double low, high;          /* the samples that agree lie between; where noisy: the fastest twentieth and the median */
 	unsigned agreeing, samples;
 	bool noisy;                /* no crowd was found: value is the median, for the reader alone */
 };

@@ -12,6 +12,7 @@
 #include "calibrate/forms.h"
 #include "calibrate/host.h"
 #include "calibrate/parent.h"
+#include "calibrate/ports.h"
 
 /* All borrowed. */
 struct written {
@@ -20,7 +21,8 @@ struct written {
 	const struct parent *parent;
 	const char *core, *why;    /* the parent's name, and how near it is */
 	const struct findings *findings;
-	const struct forms *forms;
+	const struct forms *forms; /* NULL: none were measured */
+	const struct ports *ports; /* NULL: the parent's */
 };
 
 /* Both files; 0 or -errno. */
@@ -28,7 +30,7 @@ int write_description(const struct written *w, const char *path);
 
 /* Their texts; free with g_free(). `costs_name`: of the cost file, beside the description. */
 char *write_core_text(const struct written *w, const char *costs_name);
-/* `before`: the parent's costs. */
+/* `before`: the parent's costs. NULL where those cannot be read, with the error set. */
 char *write_costs_text(const struct written *w, const char *before);
 
 /*
