@@ -73,6 +73,11 @@ def keep(core):
     return str((HOST / own[0].name).relative_to(TOP))
 
 
+def description(core):
+    """The core as cyclewise takes it, of what keep() made of it."""
+    return str(TOP / core) if "/" in core else core
+
+
 def build_programs(folder):
     folder.mkdir(parents=True, exist_ok=True)
     here = TOP / "accuracy"
@@ -152,14 +157,42 @@ def options():
     add = parser.add_argument
     add("build", nargs="?", default="build", help="build directory (default: build)")
     add("--core", metavar="NAME|FILE", help="core to compare with; default: skylake-sp on that processor, elsewhere what `cyclewise calibrate` writes")
-    add("--group", action="append", choices=list(GROUPS), help="this group alone; the lines of the others stay as they are; may be repeated")
+    add("--group", action="append", choices=list(GROUPS), help="this group alone: prints, and writes nothing; may be repeated")
     add("--only", metavar="TEXT", help="cases with TEXT in their name alone: prints, and writes nothing")
     add("--held-out", action="store_true", help="list the largest errors of the half that nothing may be tuned on, in place of the other half's")
     add("--rounds", type=int, default=3, help="native rounds (default: 3), and at most as many more of what is noisy")
     add("--jobs", type=int, default=os.cpu_count(), help="models at a time (default: all processors); nothing else runs while natives are timed")
-    add("--model-only", action="store_true", help="keep the native cycles of results.csv: the same measurement, another model")
+    add("--model-only", action="store_true", help="keep the native cycles of results.csv, and its core without --core: the same measurement, another model")
     add("--document", action="store_true", help="write docs/accuracy.md from results.csv, and nothing else")
     return parser.parse_args()
+
+
+def choose(o, folder, parameters):
+    """The cases that the options ask for."""
+    cases = []
+    for group, module in GROUPS.items():
+        if not o.group or group in o.group:
+            cases += [c for c in module.cases(folder, parameters) if not o.only or o.only in c.name]
+    if not cases:
+        sys.exit(f"accuracy: no case has '{o.only}' in its name")
+    return cases
+
+
+def keep_native(cases, old):
+    """What was timed before, of the same size."""
+    before = {(c.group, c.name, c.bytes): c.rounds for c in old}
+    for c in cases:
+        c.rounds = before.get((c.group, c.name, c.bytes), [])
+        c.failed = c.failed or ("" if c.rounds else "not timed natively with this size")
+
+
+def save(o, cases, core, old_about, leaves_out):
+    kept = keep(core)
+    about = {"host": old_about["host"] if o.model_only else host(), "core": kept,
+             "rounds": old_about["rounds"] if o.model_only else o.rounds,
+             **{f"hash of {part}": value for part, value in state(kept).items()}, "leaves out": "; ".join(leaves_out)}
+    results.write(RESULTS, about, cases)
+    write_document()
 
 
 def main():
@@ -170,37 +203,23 @@ def main():
     build = Path(o.build).resolve()
     folder = build / "accuracy"
     build_programs(folder)
-    core = o.core or core_of_host(build, folder)
-    measure = Measure(build / "cyclewise", core, folder)
-    parameters = measure.parameters()
-    measure.check()
-    cases = []
-    for group, module in GROUPS.items():
-        if not o.group or group in o.group:
-            cases += module.cases(folder, parameters)
-    cases = [c for c in cases if not o.only or o.only in c.name]
-    if not cases:
-        sys.exit(f"accuracy: no case has '{o.only}' in its name")
     old_about, old = results.read(RESULTS) if RESULTS.exists() else ({}, [])
+    if o.model_only and not old:
+        sys.exit(f"accuracy: {RESULTS} has no native cycles to keep")
+    core = o.core or (description(old_about["core"]) if o.model_only else core_of_host(build, folder))
+    measure = Measure(build / "cyclewise", core, folder)
+    cases = choose(o, folder, measure.parameters())
+    measure.check()
     if o.model_only:
-        before = {(c.group, c.name, c.bytes): c.rounds for c in old}
-        for c in cases:
-            c.rounds = before.get((c.group, c.name, c.bytes), [])
-            c.failed = c.failed or ("" if c.rounds else "not timed natively with this size")
+        keep_native(cases, old)
     else:
         measure_native(cases, measure, o.rounds)
     measure_model(cases, measure, o.jobs)
-    if not o.only:
-        chosen = {c.group for c in cases}
-        cases += [c for c in old if c.group not in chosen]
-        cases.sort(key=lambda c: list(GROUPS).index(c.group))
-        kept = keep(core)
-        about = {"host": old_about["host"] if o.model_only else host(), "core": kept, "rounds": o.rounds,
-                 **{f"hash of {part}": value for part, value in state(kept).items()}, "leaves out": "; ".join(measure.leaves_out())}
-        results.write(RESULTS, about, cases)
-        write_document()
+    part = o.only or o.group
+    if not part:
+        save(o, cases, core, old_about, measure.leaves_out())
     print_figures(cases, o.held_out)
-    for line in results.differences(old, cases) if old and not o.only else []:
+    for line in results.differences(old, cases) if old and not part else []:
         print(line)
 
 
