@@ -16,7 +16,7 @@ const struct command command_annotate = {
 		"Prints the source and disassembly of the function SYMBOL of a recorded profile, FILE or cyclewise.cw: of each "
 		"instruction its executions, its cycles, cycles an execution, its stack, and what most of it is.\n\n"
 		"SYMBOL is a linkage name, a whole demangled name, one without its parameters, or its last component.",
-	.groups = OPTIONS_LIST,
+	.groups = OPTIONS_LIST | OPTIONS_CODE,
 	.run = run,
 };
 
@@ -85,6 +85,7 @@ static int run(struct invocation *call)
 	err = recorded_open(&rec, call, call->argc == 2 ? call->argv[0] : PROFILE_DEFAULT);
 	if (!err)
 		err = find(&rec, call->argv[call->argc - 1]);
+	rec.request.resources = call->options.with_resources;
 	if (!err)
 		err = output_view(&call->output, view_find("annotate"), &rec.request);
 	recorded_close(&rec);

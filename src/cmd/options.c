@@ -45,8 +45,10 @@ const struct option_row option_rows[] = {
 	ROW("weights", 0, OPTIONS_WEIGHTS, OPTION_TEXT, WORDS_NONE, weights, "FACTOR,...",
 	    "By how much each resource is relaxed: 2 halves a latency and doubles what else there is, 0.5 does the contrary. "
 	    "The default is 0.5,2."),
-	ROW("resources", 0, OPTIONS_WEIGHTS, OPTION_TEXT, WORDS_NONE, resources, "NAME,...",
+	ROW("only", 0, OPTIONS_WEIGHTS, OPTION_TEXT, WORDS_NONE, only, "NAME,...",
 	    "Weights these resources alone. Without this, all that the core has."),
+	ROW("resources", 0, OPTIONS_CODE, OPTION_FLAG, WORDS_NONE, with_resources, NULL,
+	    "Adds what each instruction uses of the core's resources: ports and groups of ports, units, slots, lines from L2."),
 	ROW("output", 'o', OPTIONS_FILE, OPTION_TEXT, WORDS_FILE, output, "FILE",
 	    "Writes the profile into FILE. An older profile of that name is kept as FILE.old."),
 	ROW("output", 'o', OPTIONS_CORE, OPTION_TEXT, WORDS_FILE, output, "FILE",

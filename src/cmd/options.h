@@ -26,7 +26,8 @@ struct options {
 	const char *for_profile;           /* --for; NULL: not given */
 	uint64_t limit;                    /* 0: the command's own */
 	bool sweep_period;
-	const char *weights, *resources;   /* NULL: the default */
+	const char *weights, *only;        /* NULL: the default */
+	bool with_resources;
 	bool json, quiet, verbose, no_progress, help, quick;
 };
 
@@ -40,6 +41,7 @@ enum option_group {
 	OPTIONS_STUDY = 1 << 4,            /* what compares methods */
 	OPTIONS_DESCRIBE = 1 << 6,         /* what looks at a core and runs nothing */
 	OPTIONS_WEIGHTS = 1 << 5,          /* what weights resources */
+	OPTIONS_CODE = 1 << 6,             /* what shows code */
 };
 
 enum option_kind {

@@ -78,7 +78,7 @@ static int parse_resources(struct sensitivity *s, const char *text)
 		}
 		if (found)
 			continue;
-		err = error_set(EINVAL, "--resources", "this core has no resource '%s'", *w);
+		err = error_set(EINVAL, "--only", "this core has no resource '%s'", *w);
 		if (near.best)
 			error_remedy("did you mean %s?", near.best);
 		error_status(EXIT_USAGE);
@@ -148,7 +148,7 @@ static int sensitivity_open(void **state, const struct driven_run *run)
 		err = parse_weights(s, run->options->weights);
 	s->nr = vary_list(s->row, run->desc, sets, nr_sets, !strcmp(run->model->name, "abstract"));
 	if (!err)
-		err = parse_resources(s, run->options->resources);
+		err = parse_resources(s, run->options->only);
 	if (!err)
 		err = variants_new(&s->variants, run);
 	for (unsigned i = 0; i < s->nr && !err; i++)

@@ -14,6 +14,7 @@
 #include "view/listing.h"
 #include "view/number.h"
 #include "view/place.h"
+#include "view/resources.h"
 #include "view/stack.h"
 #include "view/view.h"
 
@@ -68,6 +69,18 @@ static void instruction(struct text *t, const struct run_info *run, const struct
 	fputc('\n', t->out);
 }
 
+static int resources(struct text *t, const struct view_request *r)
+{
+	struct resources *table;
+	int err = r->resources ? resources_new(&table, r->query) : 0;
+
+	if (err || !r->resources)
+		return err;
+	err = resources_text(t, table, r->function);
+	resources_free(table);
+	return err;
+}
+
 static int text(struct text *t, const struct view_request *r)
 {
 	const struct run_info *run = query_run(r->query);
@@ -112,7 +125,8 @@ static int text(struct text *t, const struct view_request *r)
 	listing_free(l);
 	text_heading(t, "Letters of the stacks");
 	stack_legend(t, &sum);
-	return notes_text(t, r);
+	err = resources(t, r);
+	return err ? err : notes_text(t, r);
 }
 
 /* The lines that the code came from, each once, in the order of first sight. */
@@ -163,13 +177,18 @@ static void hot_json(struct json *j, const struct view_request *r, struct listin
 static int json(struct json *j, const struct view_request *r)
 {
 	const struct query_function *f = r->function;
+	struct resources *table = NULL;
 	struct listing *l;
 	int err;
 
 	assert(f);
-	err = listing_new(&l, r->query, f);
-	if (err)
+	err = r->resources ? resources_new(&table, r->query) : 0;
+	if (!err)
+		err = listing_new(&l, r->query, f);
+	if (err) {
+		resources_free(table);
 		return err;
+	}
 	json_object(j, NULL);
 	head_json(j, r);
 	cycles_json(j, "cycles", r, query_run(r->query)->cycles_units);
@@ -183,7 +202,10 @@ static int json(struct json *j, const struct view_request *r)
 		const struct listing_row *row = &l->row[i];
 
 		if (row->insn) {
-			insn_json(j, r, row->insn);
+			insn_json_open(j, r, row->insn);
+			if (table)
+				resources_json(j, table, row->insn);
+			json_end_object(j);
 			continue;
 		}
 		json_object(j, NULL);
@@ -206,6 +228,7 @@ static int json(struct json *j, const struct view_request *r)
 	json_end_array(j);
 	source_json(j, l);
 	listing_free(l);
+	resources_free(table);
 	err = notes_json(j, r);
 	json_end_object(j);
 	return err;

@@ -73,6 +73,12 @@ void function_json(struct json *j, const struct view_request *r, const struct qu
 
 void insn_json(struct json *j, const struct view_request *r, const struct query_insn *in)
 {
+	insn_json_open(j, r, in);
+	json_end_object(j);
+}
+
+void insn_json_open(struct json *j, const struct view_request *r, const struct query_insn *in)
+{
 	json_object(j, NULL);
 	json_string(j, "module", in->module);
 	json_hex(j, "address", in->address);
@@ -93,5 +99,4 @@ void insn_json(struct json *j, const struct view_request *r, const struct query_
 	json_uint(j, "executions", in->executions);
 	cycles_json(j, "cycles", r, in->stack.units);
 	stack_json(j, "stack", &in->stack, query_run(r->query)->units_per_cycle);
-	json_end_object(j);
 }

@@ -18,5 +18,7 @@ char *place_insn(const struct query_insn *in, char buf[PLACE_SIZE]);
 /* One element of "functions" and of "hot". */
 void function_json(struct json *j, const struct view_request *r, const struct query_function *f);
 void insn_json(struct json *j, const struct view_request *r, const struct query_insn *in);
+/* The same, its object left open for more. */
+void insn_json_open(struct json *j, const struct view_request *r, const struct query_insn *in);
 
 #endif

@@ -22,6 +22,7 @@ struct view_request {
 	const struct query_function *function; /* of `annotate` */
 	const struct core_desc *core;  /* of `cores`: one in full; NULL: the list of all */
 	size_t limit;                  /* entries in lists; 0: the view's own choice (text), all (JSON) */
+	bool resources;                /* of `annotate`: with the table of resources */
 	bool verbose, quiet;
 };
 

@@ -79,7 +79,7 @@ def combinations():
 
 @tests.case("the detailed core: latency limits a chain of multiply-adds, ports do not")
 def detailed():
-    found = limits("--model", "ooo", "--weights", "2", "--resources", "latency,p0,p01,rob,tlb,div", "--roi", "k_fma", "--",
+    found = limits("--model", "ooo", "--weights", "2", "--only", "latency,p0,p01,rob,tlb,div", "--roi", "k_fma", "--",
                    compile_program("bottleneck.c", "x86-64"), "fma")
     speed = {r["name"]: r["speedup"] for r in found["resources"]}
     check(found["model"] == "ooo", found["model"])
@@ -93,7 +93,7 @@ def detailed():
 def wrong():
     _, process = profile("--weights", "much", "true", command="sensitivity", status=2)
     check("--weights" in process.stderr, process.stderr)
-    _, process = profile("--resources", "p1,robb", "true", command="sensitivity", status=2)
+    _, process = profile("--only", "p1,robb", "true", command="sensitivity", status=2)
     check("did you mean rob?" in process.stderr, process.stderr)
 
 

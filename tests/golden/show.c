@@ -1,7 +1,7 @@
 /*
  * Prints one view of a profile that is written by hand, as SQL: what the golden tests compare.
  *
- *   show FIXTURE.sql VIEW text|colour|json [SYMBOL | CORE FILE]
+ *   show FIXTURE.sql VIEW text|colour|json|resources|resources-json [SYMBOL | CORE FILE]
  */
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -73,9 +73,10 @@ int main(int argc, char **argv)
 		t.width = 140;
 	}
 	json_init(&j, stdout);
-	if (strcmp(argv[3], "json") ? view->text(&t, &r) : view->json(&j, &r))
+	r.resources = g_str_has_prefix(argv[3], "resources");
+	if (g_str_has_suffix(argv[3], "json") ? view->json(&j, &r) : view->text(&t, &r))
 		fail(argv[2]);
-	if (!strcmp(argv[3], "json"))
+	if (g_str_has_suffix(argv[3], "json"))
 		json_fini(&j);
 	query_free(r.query);
 	profile_close(p);
