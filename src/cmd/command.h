@@ -8,6 +8,7 @@
 
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "method/method.h"
 
 /* One call of cyclewise. */
 struct invocation {
@@ -29,7 +30,7 @@ struct command {
 	unsigned groups;               /* enum option_group: the options it takes */
 	bool runs;                     /* its first operand is a program, whose own arguments follow */
 	const struct driven *driven;   /* what takes the steps; NULL: a core a thread, and the methods */
-	bool study;                    /* which all accounting methods look at */
+	enum method_set methods;       /* that look at it */
 	/* The exit status, or -errno with the message set. */
 	int (*run)(struct invocation *call);
 };

@@ -158,7 +158,7 @@ static int start(struct drive *d)
 
 		return d->config->driven->open(&d->state, &run);
 	}
-	return lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->study);
+	return lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods);
 }
 
 /* --- saving ------------------------------------------------------------------------------------------ */

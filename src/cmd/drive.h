@@ -6,6 +6,7 @@
 
 #include "cmd/options.h"
 #include "core/core.h"
+#include "method/method.h"
 #include "profile/profile.h"
 #include "source/source.h"
 
@@ -31,7 +32,7 @@ struct drive_config {
 	char *const *argv;             /* the program and its arguments, NULL-terminated */
 	const char *path;              /* of the profile file; NULL: in memory */
 	const struct driven *driven;   /* NULL: a core a thread, and the methods */
-	bool study;                    /* all methods run, not only those that a profile has */
+	enum method_set methods;
 	bool stdout_to_stderr;         /* the program's standard output goes to standard error */
 };
 

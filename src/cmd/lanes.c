@@ -44,7 +44,7 @@ static void timed_take(void *ctx, const struct timed *t, size_t n)
 	relay_give(lane->lanes->relay, lane, t, n);
 }
 
-static void choose(struct lanes *l, bool study)
+static void choose(struct lanes *l, enum method_set set)
 {
 	size_t nr = 0;
 
@@ -52,11 +52,12 @@ static void choose(struct lanes *l, bool study)
 		nr++;
 	l->method = g_new(const struct method *, nr);
 	for (size_t i = 0; i < nr; i++)
-		if (study || !method_list[i]->study)
+		if (method_list[i]->set <= set)
 			l->method[l->nr_methods++] = method_list[i];
 }
 
-int lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run, bool study)
+int lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run,
+              enum method_set set)
 {
 	struct lanes *l = g_new0(struct lanes, 1);
 	int err = 0;
@@ -67,7 +68,7 @@ int lanes_new(struct lanes **out, const struct core_ops *model, struct code *cod
 	l->run.clock = &l->clock;
 	clock_init(&l->clock, run);
 	l->lane = g_ptr_array_new();
-	choose(l, study);
+	choose(l, set);
 	l->state = g_new0(void *, l->nr_methods);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
 		l->state[i] = g_malloc0(l->method[i]->state_size);

@@ -12,8 +12,9 @@
 
 struct lanes;
 
-/* `study`: methods that are only compared with others, too. What `run` points to must outlive the lanes. 0 or -errno. */
-int  lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run, bool study);
+/* With the methods of `set`. What `run` points to must outlive the lanes. 0 or -errno. */
+int  lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run,
+               enum method_set set);
 void lanes_free(struct lanes *l);
 
 /* Times a batch on its thread's core. 0, or -errno where a new thread's core cannot be made. */

@@ -14,7 +14,7 @@ const struct command command_methods = {
 		"that of sampling.",
 	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST | OPTIONS_STUDY,
 	.runs = true,
-	.study = true,
+	.methods = METHODS_STUDY,
 	.run = run,
 };
 

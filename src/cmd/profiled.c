@@ -38,7 +38,7 @@ static int show(struct invocation *call, struct profile *p, const char *view, co
 int profiled(const struct command *c, struct invocation *call, const char *path, const char *view, bool summary)
 {
 	struct drive_config config = {
-		.options = &call->options, .argv = call->argv, .path = path, .study = c->study, .driven = c->driven,
+		.options = &call->options, .argv = call->argv, .path = path, .methods = c->methods, .driven = c->driven,
 		.stdout_to_stderr = call->output.json == stdout,
 	};
 	struct profile *p;

@@ -12,6 +12,7 @@ const struct command command_stat = {
 		"that the program marks with cyclewise.h.",
 	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST,
 	.runs = true,
+	.methods = METHODS_STAT,
 	.run = run,
 };
 

@@ -95,7 +95,7 @@ static void blocks_close(void *state)
 const struct method method_blocks = {
 	.name = "blocks",
 	.help = "basic blocks of what was executed, to compare methods by",
-	.study = true,
+	.set = METHODS_STUDY,
 	.state_size = sizeof(struct blocks),
 	.lane_size = sizeof(struct blocks_lane),
 	.open = blocks_open,

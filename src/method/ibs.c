@@ -32,7 +32,7 @@ static int ibs_save(const void *state, struct profile *out)
 const struct method method_ibs = {
 	.name = "ibs",
 	.help = "AMD's instruction-based sampling: tags at dispatch",
-	.study = true,
+	.set = METHODS_STUDY,
 	.state_size = sizeof(struct sampler),
 	.lane_size = sizeof(struct sampler_lane),
 	.open = sampler_open,

@@ -34,9 +34,16 @@ struct run {
 	const struct clock *clock;     /* of the methods that sample cycles; set by who feeds them, valid until close() */
 };
 
+/* Which methods a run has: each set has those before it, too. */
+enum method_set {
+	METHODS_PROFILE,               /* what every profile has */
+	METHODS_STAT,                  /* figures of the whole run in more detail */
+	METHODS_STUDY,                 /* all, to be compared */
+};
+
 struct method {
 	const char *name, *help;
-	bool study;                    /* only where methods are compared; the others are part of every profile */
+	enum method_set set;           /* the smallest it is in */
 	size_t state_size, lane_size;
 	int  (*open)(void *state, const struct run *run);          /* 0 or -errno */
 	int  (*lane)(void *state, void *lane, uint32_t thread);    /* a thread begins */

@@ -30,7 +30,7 @@ static int nci_save(const void *state, struct profile *out)
 const struct method method_nci = {
 	.name = "nci",
 	.help = "TEA's events on the next-committing instruction, as PEBS samples",
-	.study = true,
+	.set = METHODS_STUDY,
 	.state_size = sizeof(struct sampler),
 	.lane_size = sizeof(struct sampler_lane),
 	.open = sampler_open,

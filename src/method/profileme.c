@@ -323,7 +323,7 @@ static void profileme_close(void *state)
 const struct method method_profileme = {
 	.name = "profileme",
 	.help = "ProfileMe: samples fetched instructions, single and in pairs, with what became of each",
-	.study = true,
+	.set = METHODS_STUDY,
 	.state_size = sizeof(struct profileme),
 	.lane_size = sizeof(struct profileme_lane),
 	.open = profileme_open,

@@ -30,7 +30,7 @@ static int ris_save(const void *state, struct profile *out)
 const struct method method_ris = {
 	.name = "ris",
 	.help = "IBM's random instruction sampling: tags at fetch",
-	.study = true,
+	.set = METHODS_STUDY,
 	.state_size = sizeof(struct sampler),
 	.lane_size = sizeof(struct sampler_lane),
 	.open = sampler_open,

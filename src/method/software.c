@@ -37,7 +37,7 @@ static int software_save(const void *state, struct profile *out)
 const struct method method_software = {
 	.name = "software",
 	.help = "sampling by interrupt, which skids past what is in flight",
-	.study = true,
+	.set = METHODS_STUDY,
 	.state_size = sizeof(struct sampler),
 	.lane_size = sizeof(struct sampler_lane),
 	.open = sampler_open,

@@ -34,7 +34,7 @@ static int spe_save(const void *state, struct profile *out)
 const struct method method_spe = {
 	.name = "spe",
 	.help = "Arm's statistical profiling extension: tags at dispatch",
-	.study = true,
+	.set = METHODS_STUDY,
 	.state_size = sizeof(struct sampler),
 	.lane_size = sizeof(struct sampler_lane),
 	.open = sampler_open,

@@ -54,7 +54,7 @@ static void stalls_close(void *state)
 const struct method method_stalls = {
 	.name = "stalls",
 	.help = "how long instructions without any event hold up commit",
-	.study = true,
+	.set = METHODS_STUDY,
 	.state_size = sizeof(struct stalls),
 	.lane_size = 1,
 	.open = stalls_open,

@@ -27,7 +27,7 @@ static int tip_save(const void *state, struct profile *out)
 const struct method method_tip = {
 	.name = "tip",
 	.help = "TIP: time-proportional instruction profiling, without events",
-	.study = true,
+	.set = METHODS_STUDY,
 	.state_size = sizeof(struct sampler),
 	.lane_size = sizeof(struct sampler_lane),
 	.open = sampler_open,

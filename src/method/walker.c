@@ -155,7 +155,7 @@ static void give_out(struct walker *w, struct walked *out)
 		nr += (v->psv != 0) | !v->own;
 	}
 	*out = (struct walked){
-		.v = w->v, .nr = w->at.open, .notable = w->notable, .nr_notable = nr, .from = w->given, .end = walker_end(w),
+		.v = w->v, .nr = w->at.open, .nr_open = w->at.nr - w->at.open, .notable = w->notable, .nr_notable = nr, .from = w->given, .end = walker_end(w),
 		.any = any, .every = every,
 	};
 	w->given = out->end;

@@ -85,6 +85,7 @@ struct walker {
 struct walked {
 	const struct interval *v;      /* [nr] */
 	size_t nr;
+	size_t nr_open;                /* behind them in v: those of the cycle last committed in, which may still change */
 	const uint16_t *notable;       /* [nr_notable]: indices, descending, of those with an event or of which another pays */
 	size_t nr_notable;
 	uint64_t from, end;            /* the cycles of them all, `end` excluded */

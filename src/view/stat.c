@@ -17,6 +17,15 @@ static const char cpi_method[] = "fmt";
 static const char *const state_names[] = { "compute", "stalled", "drained", "flushed" };
 enum { NR_STATES = 4, BAR = 40 };
 
+/* The classes of top-down, and the two parts of each; what retired has none. */
+static const char *const topdown_names[] = { "frontend_bound", "backend_bound", "bad_speculation", "retiring" };
+enum { NR_TOPDOWN = 4 };
+static const struct { const char *first, *second, *first_meaning, *second_meaning; } topdown_parts[NR_TOPDOWN] = {
+	{ "frontend_latency", "frontend_bandwidth", "nothing came for whole cycles", "less came than there were slots" },
+	{ "memory_bound", "core_bound", "behind a miss of the data cache or TLB", "ports, latencies, structures" },
+	{ "branch_mispredicts", "machine_clears", NULL, "memory order, exceptions, flushes" },
+};
+
 /* All that both forms show. Arrays are the query's. */
 struct stat {
 	const struct run_info *run;
@@ -26,12 +35,15 @@ struct stat {
 	size_t components, events, threads, regions;
 	uint64_t states[NR_STATES];    /* units, over all threads */
 	struct slot_counts slots;      /* over all threads */
+	bool detailed;                 /* top-down has a second level: */
+	uint64_t first_part[NR_TOPDOWN]; /* of each class, slots; its second part is the rest */
 };
 
 static int gather(struct stat *s, const struct view_request *r)
 {
 	const struct query_state *state;
-	size_t n;
+	const struct query_figure *figure;
+	size_t n, figures;
 	int err;
 
 	*s = (struct stat){ .run = query_run(r->query) };
@@ -39,8 +51,14 @@ static int gather(struct stat *s, const struct view_request *r)
 	    (err = query_events(r->query, &s->event, &s->events)) ||
 	    (err = query_threads(r->query, &s->thread, &s->threads)) ||
 	    (err = query_regions(r->query, &s->region, &s->regions)) ||
+	    (err = query_figures(r->query, "topdown", &figure, &figures)) ||
 	    (err = query_states(r->query, &state, &n)))
 		return err;
+	s->detailed = figures > 0;
+	for (size_t i = 0; i < figures; i++)
+		for (unsigned k = 0; k < NR_TOPDOWN; k++)
+			if (topdown_parts[k].first && !strcmp(figure[i].name, topdown_parts[k].first))
+				s->first_part[k] = (uint64_t)figure[i].value;
 	for (size_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < NR_STATES; k++)
 			if (!strcmp(state[i].state, state_names[k]))
@@ -63,9 +81,6 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /* Slots of each class of top-down, in the order of `topdown_names`. Unfilled slots after a flush are bad speculation's. */
-static const char *const topdown_names[] = { "frontend_bound", "backend_bound", "bad_speculation", "retiring" };
-enum { NR_TOPDOWN = 4 };
-
 static void topdown(const struct slot_counts *s, uint64_t out[NR_TOPDOWN])
 {
 	out[0] = less(s->total, s->filled + s->recovery);
@@ -115,6 +130,14 @@ static int json(struct json *j, const struct view_request *r)
 	for (unsigned i = 0; i < NR_TOPDOWN; i++)
 		json_ratio(j, topdown_names[i], classes[i], s.slots.total);
 	json_end_object(j);
+	if (s.detailed) {
+		json_object(j, "topdown_parts");
+		for (unsigned i = 0; i < NR_TOPDOWN && topdown_parts[i].first; i++) {
+			json_ratio(j, topdown_parts[i].first, s.first_part[i], s.slots.total);
+			json_ratio(j, topdown_parts[i].second, less(classes[i], s.first_part[i]), s.slots.total);
+		}
+		json_end_object(j);
+	}
 	json_object(j, "events");
 	for (size_t i = 0; i < s.events; i++)
 		json_uint(j, s.event[i].name, s.event[i].count);
@@ -151,7 +174,7 @@ static void part(struct text *t, const char *name, const char *meaning, uint64_t
 	char a[NUMBER_SIZE], b[NUMBER_SIZE];
 	unsigned bar = whole ? (unsigned)((unsigned __int128)amount * BAR / whole) : 0;
 
-	fprintf(t->out, "%17s %5s%%  %-15s  ", number_whole(a, amount, per),
+	fprintf(t->out, "%17s %5s%%  %-18s  ", number_whole(a, amount, per),
 	        whole ? number_ratio(b, amount * 100, whole, 1) : "-", name);
 	text_style(t, "36");
 	for (unsigned i = 0; i < bar; i++)
@@ -233,12 +256,18 @@ static int text(struct text *t, const struct view_request *r)
 	text_heading(t, "Top-down, slots");
 	for (unsigned i = 0; i < NR_TOPDOWN; i++)
 		part(t, topdown_names[i], i == 2 ? "refilling after flushes included" : NULL, classes[i], 1, s.slots.total);
+	for (unsigned i = 0; i < NR_TOPDOWN && s.detailed && topdown_parts[i].first; i++) {
+		if (!i)
+			text_heading(t, "Top-down, second level, slots");
+		part(t, topdown_parts[i].first, topdown_parts[i].first_meaning, s.first_part[i], 1, s.slots.total);
+		part(t, topdown_parts[i].second, topdown_parts[i].second_meaning, less(classes[i], s.first_part[i]), 1, s.slots.total);
+	}
 
 	text_heading(t, "Events, instructions committed with them");
 	for (size_t i = 0; i < s.events; i++) {
 		char a[NUMBER_SIZE], b[NUMBER_SIZE];
 
-		fprintf(t->out, "%17s         %-15s  %s in 1000 instructions\n", number_grouped(a, s.event[i].count), s.event[i].name,
+		fprintf(t->out, "%17s         %-18s  %s in 1000 instructions\n", number_grouped(a, s.event[i].count), s.event[i].name,
 		        s.run->instructions ? number_ratio(b, s.event[i].count * 1000, s.run->instructions, 3) : "-");
 	}
 	if (s.threads > 1) {

@@ -19,3 +19,4 @@ INSERT INTO state VALUES (0, 'compute', 30 * 720720), (0, 'stalled', 30 * 720720
 INSERT INTO component VALUES ('fmt', 'base', 85 * 720720, 0), ('fmt', 'itlb', 5 * 720720, 1);
 INSERT INTO event VALUES ('DR-TLB', 9, 0), ('FL-MO', 1, 1);
 INSERT INTO unmodelled VALUES ('SDOT', 10), ('USDOT', 2);
+INSERT INTO figure VALUES ('topdown', 'frontend_latency', 60, 0), ('topdown', 'branch_mispredicts', 27, 1), ('topdown', 'memory_bound', 15, 2);

@@ -1,4 +1,4 @@
-/* Issue slots and regions: hand-made streams, and random ones against a slot-by-slot reference. Executions. */
+/* Issue slots, regions and top-down: hand-made streams, and random ones against a slot-by-slot reference. Executions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -131,6 +131,8 @@ struct reference {
 	struct window run, region[STREAM_REGIONS];
 	struct fake_counters retired, regions[STREAM_REGIONS];
 	bool *inside[STREAM_REGIONS];  /* [record] */
+	bool *miss;                    /* [cycle]: the oldest instruction has one and is not done */
+	uint64_t latency, branch, memory; /* slots, of top-down */
 };
 
 enum slot_class { EMPTY, RECOVERY, WAITS, WRONG, RIGHT };
@@ -159,8 +161,11 @@ static void nest(unsigned *depth, bool begin)
 	*depth = begin ? *depth + 1 : *depth ? *depth - 1 : 0;
 }
 
+/* Of a cycle of recovery, the earliest flush that it recovers from. */
+struct recovery { bool recovers, branch; uint64_t flush; };
+
 /* Cycles between each flush and the first right-path uop's offer. */
-static void mark_recovery(const struct timed *t, size_t n, bool *recovery)
+static void mark_recovery(const struct timed *t, size_t n, struct recovery *recovery)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!(t[i].flags & TIMED_FLUSHER) || t[i].flags & TIMED_WRONG)
@@ -172,7 +177,8 @@ static void mark_recovery(const struct timed *t, size_t n, bool *recovery)
 			if (t[k].flags & TIMED_SQUASHED && t[k].fetch < flush)
 				continue;
 			for (uint64_t x = flush + 1; x < t[k].fetch + t[k].avail; x++)
-				recovery[x] = true;
+				if (!recovery[x].recovers || flush < recovery[x].flush)
+					recovery[x] = (struct recovery){ true, t[i].flags & TIMED_MISPREDICT, flush };
 			break;
 		}
 	}
@@ -186,7 +192,7 @@ static bool waits(const struct timed *t, uint64_t cycle)
 
 static void slot_by_slot(struct reference *r, const struct timed *t, size_t n, unsigned width, uint64_t cycles)
 {
-	bool *recovery = calloc(cycles + 1000, sizeof(*recovery));
+	struct recovery *recovery = calloc(cycles + 1000, sizeof(*recovery));
 	size_t head = 0;
 	unsigned gone = 0;             /* slots of the head */
 
@@ -210,15 +216,24 @@ static void slot_by_slot(struct reference *r, const struct timed *t, size_t n, u
 					nest(&r->region[(h->insn - STREAM_MARK) / 2].depth, h->insn % 2 == 0);
 			}
 			count(r, timed_commits(h) ? RIGHT : WRONG);
+			r->branch += r->run.depth && h->flags & TIMED_WRONG;
 			gone++;
 			left--;
 		}
 		unsigned first = gone;
 		for (size_t k = head; k < n && left && waits(&t[k], x); k++, first = 0)
-			for (unsigned s = first; s < t[k].slots && left; s++, left--)
+			for (unsigned s = first; s < t[k].slots && left; s++, left--) {
 				count(r, WAITS);
-		for (; left; left--)
-			count(r, recovery[x] ? RECOVERY : EMPTY);
+				r->memory += r->run.depth && r->miss[x];
+			}
+		bool nothing = left == width;
+		for (; left; left--) {
+			count(r, recovery[x].recovers ? RECOVERY : EMPTY);
+			if (!r->run.depth)
+				continue;
+			r->latency += !recovery[x].recovers && nothing;
+			r->branch += recovery[x].recovers && recovery[x].branch;
+		}
 	}
 	free(recovery);
 }
@@ -243,6 +258,7 @@ static void add(const struct charge *c, void *ctx)
 {
 	struct reference *r = ctx;
 
+	r->miss[c->cycle] |= c->state == STATE_STALLED && c->psv & (PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC);
 	if (!c->counted)
 		return;
 	r->retired.units += c->units;
@@ -275,6 +291,8 @@ static void check(const struct profile *checkpoint, void *ctx)
 
 static void test_random(void **ctx)
 {
+	uint64_t seen[3] = { 0 };
+
 	for (unsigned k = 0; k < 120; k++) {
 		struct stream_config config = { .seed = k + 1, .records = 4000, .width = 1 + k % 6, .commit_width = 1 + k % 9,
 		                                .rob = 32 + k * 2, .trouble = k % 3 * 20, .misses = k % 4 * 15,
@@ -293,11 +311,23 @@ static void test_random(void **ctx)
 		for (unsigned i = 0; i < STREAM_REGIONS; i++)
 			r->inside[i] = calloc(n, sizeof(bool));
 		find_regions(r, t, n);
-		slot_by_slot(r, t, n, config.width, cycles);
+		r->miss = calloc(cycles + 1, sizeof(bool));
 		reference_walk(t, n, add, r);
+		slot_by_slot(r, t, n, config.width, cycles);
 
 		fake_drive(&run, &t, &n, 1);
 		assert_same(&p->thread[0], &r->run, &r->retired);
+		struct profile *top = calloc(1, sizeof(*top));
+		struct fake_run topdown = { .method = method_find("topdown"), .profile = top, .run = { .desc = fake_desc(&config) } };
+		fake_drive(&topdown, &t, &n, 1);
+		assert_int_equal(fake_value(top, "topdown", "frontend_latency", 0), r->latency);
+		assert_int_equal(fake_value(top, "topdown", "branch_mispredicts", 0), r->branch);
+		assert_int_equal(fake_value(top, "topdown", "memory_bound", 0), r->memory);
+		seen[0] += r->latency;
+		seen[1] += r->branch;
+		seen[2] += r->memory;
+		free(top);
+		free(r->miss);
 		if (!config.windows) {
 			assert_int_equal(p->thread[0].slots.total, config.width * cycles);
 			assert_int_equal(p->thread[0].units, cycles * U);
@@ -313,6 +343,8 @@ static void test_random(void **ctx)
 		free(r);
 		free(t);
 	}
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(seen[i] > 100000);
 }
 
 /* --- executions -------------------------------------------------------------------------------------- */
