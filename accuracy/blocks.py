@@ -6,7 +6,7 @@ from case import Case
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = 100  # of the runner, of some 3,000 bytes of code each, in a sample
-SAMPLES = 25
+SAMPLES = 100
 
 
 def build(folder):

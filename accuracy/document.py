@@ -29,8 +29,8 @@ its AVX-512 variants, which the emulator does not have.
 
 Errors are of cycles: (model - native) / native. *Error* is the mean of their absolute values, *bias* that of the errors themselves,
 *within 10%* the share of the cases whose error is at most that, *tau* Kendall's, of the order of the cases by cycles.
-Half of the cases are held out: nothing in the model may be chosen by looking at them. A hash of the kernel's, block's or program's name
-decides.
+Half of the cases are **held out**: nothing in the model may be chosen by looking at them. A hash of the kernel's, block's or
+program's name decides.
 """
 
 
@@ -56,9 +56,9 @@ def listing(cases):
 def document(about, cases):
     leaves_out = [item for item in about.get("leaves out", "").split("; ") if item]
     origin = f"Measured on {about['host']}, compared with the core `{about['core']}`.{FOREIGN if about['core'] != 'skylake-sp' else ''}"
-    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=NOISY), "## Results", "", *table(cases), "", "## Largest errors", ""]
+    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=NOISY), "## Results", "", *table(cases), "", "## Largest errors", "", "Of the half that may be looked at.", ""]
     for group, title in (("kernels", "Kernels"), ("blocks", "Basic blocks"), ("programs", "Whole programs")):
-        good = sorted((c for c in cases if c.group == group and c.counts), key=lambda c: -abs(c.error))[:TOP_ERRORS]
+        good = sorted((c for c in cases if c.group == group and c.counts and not c.held_out), key=lambda c: -abs(c.error))[:TOP_ERRORS]
         if good:
             out += [f"### {title}", "", *listing(good), ""]
     apart = [c for c in cases if not c.counts]
