@@ -4,8 +4,8 @@
  * second instruction is tagged within a window of the first, and what of it fell into the flight of the first, and the
  * other way round, estimates how much else went on while an instruction was in flight.
  *
- * The counter's mean is the clock's period times the thread's instructions fetched a cycle so far, so that there are as
- * many samples as of the methods that sample cycles. A sample stands for the instructions since the one before: that is
+ * The counter's mean is the clock's period times the thread's instructions fetched a cycle so far, more where there are more
+ * samples by now than of the methods that sample cycles, less where there are fewer. A sample stands for the instructions since the one before: that is
  * its weight, so that nothing is biased by a mean that changes.
  *
  * Aborted samples are counted as dropped; they are answers, but no part of the profile. The second of a pair is no sample
@@ -90,12 +90,19 @@ static uint64_t pick(struct profileme_lane *l, uint64_t choices)
 	return (uint64_t)((unsigned __int128)clock_random(&l->random) * choices >> 64);
 }
 
+/* So many samples ahead double the mean. */
+enum { GAIN = 64 };
+
 static void arm(const struct profileme *s, struct profileme_lane *l, uint64_t cycle)
 {
-	uint64_t mean = clock_period(s->sampler.clock);
+	const struct clock *clock = s->sampler.clock;
+	uint64_t mean = clock_period(clock);
 
-	if (cycle)
+	if (cycle) {
+		int64_t ahead = (int64_t)(l->number >> clock->level) - (int64_t)(cycle / mean);
 		mean = (uint64_t)((unsigned __int128)mean * l->fetched / cycle);
+		mean = mean * (uint64_t)(GAIN + CLAMP(ahead, -GAIN / 2, GAIN)) / GAIN;
+	}
 	mean = MAX(mean, 1);
 	l->interval = l->left = mean - mean / 8 + pick(l, 2 * (mean / 8) + 1);
 }

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""What `cyclewise methods` says of a real program: who is near the exact stacks and who is not, at which granularity, and that
+all of them saw the same cycles; what ProfileMe estimates; top-down's two levels; the storage of the TEA paper."""
+import json
+import shutil
+
+from lib import WORK, Skip, Tests, check, cyclewise, profile
+
+tests = Tests()
+CYCLE_SAMPLERS = ["TEA", "NCI-TEA", "TIP", "IBS", "SPE", "RIS", "software"]
+GRAINS = ["instruction", "basic_block", "function", "application"]
+cache = {}
+
+
+def text(size):
+    """Words in no order that gzip could know, the same every time."""
+    state, out = 1, []
+    while sum(map(len, out)) < size:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        out.append(f"{'abcdefgh'[state >> 40 & 7]}{'aeiou'[(state >> 50) % 5]}{state >> 33 & 63} ")
+    return "".join(out)[:size]
+
+
+def gzip():
+    """The methods of one small run of gzip, swept."""
+    if "gzip" not in cache:
+        if not shutil.which("gzip"):
+            raise Skip("no gzip")
+        path = WORK / "text"
+        path.write_text(text(40000))
+        answer, _ = profile("--period", "100", "--sweep-period", "--", "gzip", "-6", "-c", path, command="methods")
+        cache["gzip"] = answer
+    return cache["gzip"]
+
+
+def sampling(answer):
+    return {row["method"]: row for row in answer["sampling"]}
+
+
+@tests.case("TEA is near the exact stacks, what tags in the front end is not, NCI is between")
+def order():
+    error = {name: row["error"]["instruction"] for name, row in sampling(gzip()).items()}
+    check(set(error) == {*CYCLE_SAMPLERS, "ProfileMe"}, f"methods {sorted(error)}")
+    check(error["TEA"] < 0.05 and error["TIP"] <= error["TEA"], f"errors {error}")
+    check(2 * error["TEA"] < error["NCI-TEA"] < 0.35, f"errors {error}")
+    for name in ("IBS", "SPE", "RIS", "software", "ProfileMe"):
+        check(error[name] > error["NCI-TEA"] and error[name] > 0.3, f"errors {error}")
+
+
+@tests.case("coarser units are never more wrong")
+def grains():
+    for name, row in sampling(gzip()).items():
+        errors = [row["error"][grain] for grain in GRAINS]
+        check(all(a >= b - 1e-6 for a, b in zip(errors, errors[1:])), f"{name}: {row['error']}")
+
+
+@tests.case("all that sample cycles sample the same ones")
+def same_cycles():
+    rows = sampling(gzip())
+    taken = {name: rows[name]["samples"] + rows[name]["dropped"] for name in CYCLE_SAMPLERS}
+    check(max(taken.values()) - min(taken.values()) <= 2, f"samples {taken}")
+    check(rows["TEA"]["dropped"] == rows["software"]["dropped"] == 0, f"dropped {rows}")
+    check(rows["IBS"]["dropped"] == rows["SPE"]["dropped"] > 0, f"dropped {rows}")
+    expected = gzip()["cycles"] / 100
+    check(abs(taken["TEA"] / expected - 1) < 0.01, f"{taken['TEA']} samples of {expected:.0f} periods")
+    me = rows["ProfileMe"]["samples"] + rows["ProfileMe"]["dropped"]
+    check(abs(me / taken["TEA"] - 1) < 0.05, f"ProfileMe has {me} samples, TEA {taken['TEA']}")
+
+
+@tests.case("the error grows with the period")
+def sweep():
+    rows = [row for row in gzip()["sweep"] if row["method"] == "TEA"]
+    check(len(rows) >= 3, f"{len(rows)} periods")
+    check([row["period"] for row in rows] == [200 << i for i in range(len(rows))], f"periods {rows}")
+    errors = [sampling(gzip())["TEA"]["error"]["instruction"], *(row["error"]["instruction"] for row in rows)]
+    check(errors[0] < errors[len(errors) // 2] < errors[-1], f"errors {errors}")
+    check(sampling(gzip())["TEA"]["samples"] // 2 == rows[0]["samples"], f"samples {rows[0]}")
+
+
+@tests.case("ProfileMe's estimates are near what is exactly so")
+def profileme():
+    rows = sorted(gzip()["profileme"], key=lambda row: -row["weight"])[:20]
+    for name, tolerance in (("retired", 0.05), ("retired_in_flight", 0.15), ("wasted_slots", 0.15)):
+        weight = sum(row["weight"] for row in rows)
+        estimate = sum(row["weight"] * row[name] for row in rows) / weight
+        exact = sum(row["weight"] * row["exact"][name] for row in rows) / weight
+        check(abs(estimate / exact - 1) < tolerance, f"{name}: {estimate}, exactly {exact}")
+    for row in rows:
+        check(abs(row["exact"]["retired"] + sum(row["exact"]["aborts"].values()) - 1) < 1e-5, f"fates {row['exact']}")
+
+
+@tests.case("top-down's second level sums to the first")
+def topdown():
+    answer, _ = profile("--", "true", command="stat")
+    level1, parts = answer["topdown"], answer["topdown_parts"]
+    for whole, first, second in (("frontend_bound", "frontend_latency", "frontend_bandwidth"),
+                                 ("backend_bound", "memory_bound", "core_bound"),
+                                 ("bad_speculation", "branch_mispredicts", "machine_clears")):
+        check(abs(parts[first] + parts[second] - level1[whole]) < 3e-6, f"{whole}: {level1}, {parts}")
+        check(parts[first] > 0 and parts[second] > 0, f"{whole}: {parts}")
+    check(abs(sum(level1.values()) - 1) < 4e-6, f"level 1: {level1}")
+
+
+@tests.case("TEA takes 249 bytes on boom, TIP 57")
+def storage():
+    done = cyclewise("cost", "--core", "boom", "--json")
+    rows = {row["method"]: row["bytes"] for row in json.loads(done.stdout)["storage"]}
+    check(rows["TEA"] == 249 and rows["TIP"] == 57 and rows["IBS"] == rows["SPE"] == rows["RIS"] == 1, f"{rows}")
+
+
+if __name__ == "__main__":
+    tests.main()
