@@ -10,22 +10,24 @@
 #include "core/cache.h"
 
 /*
- * Which store wrote an 8-byte granule of memory last, byte by byte as far as the stores of a window go.
- * A bucket holds the youngest of its chain; a node that the ring has passed by ends it.
+ * Which store wrote an 8-byte granule of memory last, byte by byte, as far as the last SHADOW_NODES granules go: more than
+ * the stores that a reorder buffer holds have written, and older ones constrain nobody. A bucket holds the youngest of its
+ * chain; a node that the ring has passed by ends it.
  */
-enum { SHADOW_NODES = 1 << 15, SHADOW_BUCKETS = 1 << 12, GRANULE = 8, WHOLE_STORE = 4096 };
+enum { SHADOW_NODES = 1 << 12, SHADOW_BUCKETS = 1 << 12, GRANULE = 8, WHOLE_STORE = 4096 };
 
 struct shadow_node {
-	uint64_t granule, next, store; /* next: number of the next older node + 1; store: its number */
-	uint8_t bytes;                 /* written, a bit each */
+	uint64_t granule : 56, bytes : 8; /* bytes: written, a bit each */
+	uint32_t next, store;          /* lower bits of the number of the next older node + 1, and of its store */
 };
 
 struct shadow {
 	struct shadow_node node[SHADOW_NODES];
-	uint64_t bucket[SHADOW_BUCKETS]; /* number of the youngest node + 1; 0: none */
-	uint64_t nr_nodes, nr_stores;
+	uint32_t bucket[SHADOW_BUCKETS]; /* the same of the youngest node; 0: none */
+	uint32_t nr_nodes, nr_stores;
 };
 
+#define SHADOW_GRANULE (UINT64_MAX >> 8)
 enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
 
 struct outcomes {
@@ -160,15 +162,15 @@ static inline unsigned bytes_of(uint64_t granule, uint64_t addr, uint64_t end)
 
 static void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes)
 {
-	uint64_t store = s->nr_stores++;
+	uint32_t store = s->nr_stores++;
 
 	/* Of a huge one (rep stos) the beginning: who reads the rest comes long after it. */
 	if (bytes > WHOLE_STORE)
 		bytes = WHOLE_STORE;
 	for (uint64_t g = addr / GRANULE; bytes && g <= (addr + bytes - 1) / GRANULE; g++) {
-		uint64_t *bucket = &s->bucket[g % SHADOW_BUCKETS];
+		uint32_t *bucket = &s->bucket[g % SHADOW_BUCKETS];
 		s->node[s->nr_nodes % SHADOW_NODES] = (struct shadow_node){
-			.granule = g, .next = *bucket, .store = store, .bytes = (uint8_t)bytes_of(g, addr, addr + bytes),
+			.granule = g & SHADOW_GRANULE, .next = *bucket, .store = store, .bytes = (uint8_t)bytes_of(g, addr, addr + bytes),
 		};
 		*bucket = ++s->nr_nodes;
 	}
@@ -181,15 +183,15 @@ static inline unsigned shadow_load(const struct shadow *s, uint64_t addr, uint32
 
 	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++) {
 		unsigned want = bytes_of(g, addr, addr + bytes);
-		for (uint64_t at = s->bucket[g % SHADOW_BUCKETS]; want && at && s->nr_nodes - at < SHADOW_NODES; ) {
+		for (uint32_t at = s->bucket[g % SHADOW_BUCKETS]; want && at && s->nr_nodes - at < SHADOW_NODES; ) {
 			const struct shadow_node *node = &s->node[(at - 1) % SHADOW_NODES];
-			uint64_t back = s->nr_stores - node->store;
+			uint32_t back = s->nr_stores - node->store;
 			if (back > OUTCOME_FAR)
 				break;
-			if (node->granule == g && node->bytes & want) {
+			if (node->granule == (g & SHADOW_GRANULE) && node->bytes & want) {
 				want &= ~(unsigned)node->bytes;
 				if ((n < 1 || distance[0] != back) && (n < 2 || distance[1] != back) && n < 2)
-					distance[n++] = (unsigned)back;
+					distance[n++] = back;
 			}
 			at = node->next;
 		}

@@ -111,7 +111,7 @@ static inline uint32_t recipe_of(struct recipes *r, uint32_t insn, unsigned kind
 	size_t at = (size_t)insn * NR_RECIPE_KINDS + kind;
 	uint32_t known = at < r->nr_of ? r->of[at] : 0;
 
-	if (__builtin_expect(known && r->recipe[known - 1].branch_ports == branch_ports, 1))
+	if (__builtin_expect(known && (!(kind & RECIPE_FIRST) || r->recipe[known - 1].branch_ports == branch_ports), 1))
 		return known - 1;
 	return recipe_make(r, insn, kind, branch_ports);
 }

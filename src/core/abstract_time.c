@@ -42,7 +42,18 @@ struct lately {
 	bool counted;
 };
 
+/* What every instruction changes: apart, so that it stays in registers while a batch is timed. */
+struct flow {
+	struct when dispatch, frontend, supply, retire; /* supply: offered to rename by the front end */
+	uint64_t nr_slots;
+	uint64_t record;               /* number of the present instruction, from 1 on */
+	taint dispatch_by;             /* mode PASSAGES: whose leaving raised `dispatch` last */
+	uint16_t why;                  /* what raised `dispatch` last, enum reason */
+	uint16_t why_supply;
+};
+
 struct chrono {
+	struct flow flow;
 	struct abstract_costs cost;
 	const struct recipes *recipes;
 	unsigned nr_groups;            /* of which the inverse throughput is known */
@@ -52,17 +63,11 @@ struct chrono {
 	struct taint_users users[NR_RESOURCES];
 
 	struct when reg[NR_REGS];
-	struct when dispatch, frontend, supply, retire; /* supply: offered to rename by the front end */
 	struct when serial, memory_floor, loads_done, stores_freed, drain;
 	struct when pair;              /* what the first of a macro-fused pair resolved */
-	uint16_t why;                  /* what raised `dispatch` last, enum reason */
-	taint dispatch_by;             /* mode PASSAGES: whose leaving did */
-	uint16_t why_supply;
-
 	uint64_t ring_mask;            /* of rob and queued, by slot */
 	struct when *rob;              /* [slot & mask]: its commit */
 	struct when *queued;           /* [slot & mask]: its dispatch */
-	uint64_t nr_slots;
 	uint64_t loads_mask, stores_mask;
 	struct when *loads, *stores;   /* [n & mask]: commit of the n-th load; drain of the n-th store */
 	uint64_t nr_loads, nr_stores;
@@ -75,7 +80,6 @@ struct chrono {
 	uint32_t nr_line1, nr_line2;
 	struct waiting *scheduler[CORE_SCHEDULERS];
 
-	uint64_t record;               /* number of the present instruction, from 1 on */
 	uint32_t mispredicts;          /* thousandths of one saved up */
 	uint64_t cycles, instructions; /* counted */
 	uint64_t commit;               /* cycle of the youngest's, + 1 */
@@ -149,7 +153,7 @@ INLINE void add_self(struct chrono *v, const enum chrono_mode mode, struct when 
 	if (mode == CHRONO_TAINT)
 		w->who = taint_add(&v->taints, w->who);
 	if (mode == CHRONO_PASSAGES)
-		w->who = v->record;
+		w->who = v->taints.now;
 }
 
 /* --- schedulers -------------------------------------------------------------------------------------- */
@@ -184,7 +188,8 @@ static inline uint64_t waiting_next(const struct waiting *w)
 static inline void waiting_advance(struct waiting *w, uint64_t cycle)
 {
 	while (w->now < cycle) {
-		uint64_t next = waiting_next(w);
+		uint64_t c = w->now + 1, some = w->some[c % WAITING_WINDOW / 64] >> (c % 64);
+		uint64_t next = some ? c + (uint64_t)__builtin_ctzll(some) : c | 63;
 		w->now = next < cycle ? next : cycle;
 		waiting_give(w, w->now);
 	}
@@ -303,8 +308,6 @@ INLINE void transfer(struct chrono *v, const enum chrono_mode mode, struct way *
 }
 
 /* The line of the access is not in L1D: *w goes from the request to when it is there. */
-static __attribute__((noinline)) void miss_plain(struct chrono *v, struct way *y, struct when *w, uint64_t word);
-
 INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
 {
 	enum level level = outcome_level(word);
@@ -331,9 +334,14 @@ INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 	v->from1[slot1] = (uint8_t)level;
 }
 
-static void miss_plain(struct chrono *v, struct way *y, struct when *w, uint64_t word)
+/* Out of line, and by value: so the way of the instruction stays in registers where nothing misses. */
+static __attribute__((noinline)) uint64_t miss_plain(struct chrono *v, uint64_t dispatch, uint64_t t, uint64_t word)
 {
-	miss(v, CHRONO_PLAIN, y, w, word);
+	struct way y = { .dispatch = dispatch };
+	struct when w = { .t = t };
+
+	miss(v, CHRONO_PLAIN, &y, &w, word);
+	return w.t;
 }
 
 static inline uint16_t events_of(uint64_t word)
@@ -358,7 +366,7 @@ INLINE struct when line(struct chrono *v, const enum chrono_mode mode, struct wa
 		return there;
 	}
 	if (mode == CHRONO_PLAIN)
-		miss_plain(v, y, &there, word);
+		there.t = miss_plain(v, y->dispatch, there.t, word);
 	else
 		miss(v, mode, y, &there, word);
 	return there;
@@ -478,33 +486,33 @@ INLINE void accesses(struct chrono *v, const enum chrono_mode mode, struct way *
 /* --- front end --------------------------------------------------------------------------------------- */
 
 /* The words of its code; returns the first behind them. The stall is the instruction's own. */
-INLINE const uint64_t *code_words(struct chrono *v, const enum chrono_mode mode, struct way *y, const uint64_t *word)
+INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y, const uint64_t *word)
 {
 	uint64_t walk = 0;
 
-	y->dispatch = v->supply.t;
-	y->address = v->supply;
+	y->dispatch = f->supply.t;
+	y->address = f->supply;
 	for (; outcome_kind(*word) != OUTCOME_ACCESSES; word++) {
 		switch (outcome_kind(*word)) {
 		case OUTCOME_CODE: {
 			enum level level = outcome_level(*word);
-			uint64_t before = v->supply.t;
+			uint64_t before = f->supply.t;
 			if (outcome_tlb(*word) != TLB_HIT)
-				v->supply.t += translate(v, mode, y, &v->supply, outcome_tlb(*word), walk);
-			y->translation_stall += v->supply.t - before;
-			before = v->supply.t;
+				f->supply.t += translate(v, mode, y, &f->supply, outcome_tlb(*word), walk);
+			y->translation_stall += f->supply.t - before;
+			before = f->supply.t;
 			if (level != LEVEL_L1) {
-				transfer(v, mode, y, &v->supply, level, true);
-				v->supply.t += v->cost.code[level];
-				constrain(v, mode, &v->supply, &v->line2[outcome_slot2(*word) % v->nr_line2]);
+				transfer(v, mode, y, &f->supply, level, true);
+				f->supply.t += v->cost.code[level];
+				constrain(v, mode, &f->supply, &v->line2[outcome_slot2(*word) % v->nr_line2]);
 				y->psv |= PSV_DR_L1;
 				y->code_level = (uint8_t)level;
 			}
 			if (outcome_tlb(*word) != TLB_HIT)
 				y->psv |= PSV_DR_TLB;
-			y->front_stall += v->supply.t - before;
-			add_self(v, mode, &v->supply);
-			v->why_supply = REASON_CODE;
+			y->front_stall += f->supply.t - before;
+			add_self(v, mode, &f->supply);
+			f->why_supply = REASON_CODE;
 			break;
 		}
 		case OUTCOME_WALK:
@@ -524,101 +532,101 @@ INLINE const uint64_t *code_words(struct chrono *v, const enum chrono_mode mode,
 	return word + 1;
 }
 
-INLINE bool supply_by(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t amount, uint64_t least)
+INLINE bool supply_by(struct chrono *v, struct flow *f, const enum chrono_mode mode, unsigned resource, uint64_t amount, uint64_t least)
 {
-	bool waits = constrain_by(v, mode, &v->supply, resource);
+	bool waits = constrain_by(v, mode, &f->supply, resource);
 
 	if (waits)
-		v->why_supply = (uint16_t)resource;
+		f->why_supply = (uint16_t)resource;
 	use(v, mode, resource, amount, least);
 	return waits;
 }
 
 /* The front end offers it: as fast as the uop cache or the decoders deliver, as far ahead as the queue reaches. */
-INLINE void offer(struct chrono *v, const enum chrono_mode mode, struct way *y)
+INLINE void offer(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
 	const struct recipe *p = y->p;
-	uint64_t last = v->nr_slots + (p->slots < v->cost.queue ? p->slots : v->cost.queue);
+	uint64_t last = f->nr_slots + (p->slots < v->cost.queue ? p->slots : v->cost.queue);
 
 	if (last > v->cost.queue)
-		constrain(v, mode, &v->supply, &v->queued[(last - v->cost.queue - 1) & v->ring_mask]);
-	uint64_t least = v->supply.t;
+		constrain(v, mode, &f->supply, &v->queued[(last - v->cost.queue - 1) & v->ring_mask]);
+	uint64_t least = f->supply.t;
 	if (y->flags & OUTCOME_DECODED) {
 		if (y->flags & OUTCOME_BLOCK)
-			supply_by(v, mode, RESOURCE_FETCH, 1, least);
-		supply_by(v, mode, RESOURCE_PREDECODE, 1, least);
-		supply_by(v, mode, RESOURCE_DECODE, 1, least);
+			supply_by(v, f, mode, RESOURCE_FETCH, 1, least);
+		supply_by(v, f, mode, RESOURCE_PREDECODE, 1, least);
+		supply_by(v, f, mode, RESOURCE_DECODE, 1, least);
 		if ((p->decode_uops > 1 || p->flags & (INSN_COMPLEX | INSN_MICROCODED)) && v->inverse[RESOURCE_COMPLEX])
-			supply_by(v, mode, RESOURCE_COMPLEX, 1, least);
+			supply_by(v, f, mode, RESOURCE_COMPLEX, 1, least);
 	} else if (!(p->flags & INSN_MICROCODED)) {
-		supply_by(v, mode, RESOURCE_UOPCACHE, p->decode_uops, least);
+		supply_by(v, f, mode, RESOURCE_UOPCACHE, p->decode_uops, least);
 	}
 	if (p->flags & INSN_MICROCODED)
-		supply_by(v, mode, RESOURCE_MICROCODE, p->decode_uops, least);
+		supply_by(v, f, mode, RESOURCE_MICROCODE, p->decode_uops, least);
 }
 
 /* --- dispatch ---------------------------------------------------------------------------------------- */
 
-INLINE void wait_dispatch(struct chrono *v, const enum chrono_mode mode, const struct when *c, unsigned why)
+INLINE void wait_dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct when *c, unsigned why)
 {
-	if (constrain(v, mode, &v->dispatch, c))
-		v->why = (uint16_t)why;
+	if (constrain(v, mode, &f->dispatch, c))
+		f->why = (uint16_t)why;
 }
 
 /* Entries of the queues that the instruction needs, and what serialises. */
-INLINE void admit(struct chrono *v, const enum chrono_mode mode, const struct recipe *p)
+INLINE void admit(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct recipe *p)
 {
-	uint64_t last = v->nr_slots + (p->slots < v->cost.rob ? p->slots : v->cost.rob);
+	uint64_t last = f->nr_slots + (p->slots < v->cost.rob ? p->slots : v->cost.rob);
 
 	if (last > v->cost.rob)
-		wait_dispatch(v, mode, &v->rob[(last - v->cost.rob - 1) & v->ring_mask], REASON_ROB);
+		wait_dispatch(v, f, mode, &v->rob[(last - v->cost.rob - 1) & v->ring_mask], REASON_ROB);
 	if (p->part[PART_LOAD].uops) {
 		last = v->nr_loads + p->part[PART_LOAD].uops;
 		if (last > v->cost.load_queue)
-			wait_dispatch(v, mode, &v->loads[(last - v->cost.load_queue - 1) & v->loads_mask], REASON_LOAD_QUEUE);
+			wait_dispatch(v, f, mode, &v->loads[(last - v->cost.load_queue - 1) & v->loads_mask], REASON_LOAD_QUEUE);
 	}
 	if (p->part[PART_STA].uops) {
 		last = v->nr_stores + p->part[PART_STA].uops;
 		if (last > v->cost.store_queue)
-			wait_dispatch(v, mode, &v->stores[(last - v->cost.store_queue - 1) & v->stores_mask], REASON_STORE_QUEUE);
+			wait_dispatch(v, f, mode, &v->stores[(last - v->cost.store_queue - 1) & v->stores_mask], REASON_STORE_QUEUE);
 	}
-	wait_dispatch(v, mode, &v->serial, REASON_SERIAL);
+	wait_dispatch(v, f, mode, &v->serial, REASON_SERIAL);
 	if (__builtin_expect(p->flags & INSN_SERIALIZE, 0))
-		wait_dispatch(v, mode, &v->retire, REASON_SERIAL);
+		wait_dispatch(v, f, mode, &f->retire, REASON_SERIAL);
 }
 
-INLINE void enter_schedulers(struct chrono *v, const enum chrono_mode mode, const struct recipe *p)
+INLINE void enter_schedulers(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct recipe *p)
 {
 	for (unsigned k = 0; k < NR_PARTS; k++) {
 		const struct part *part = &p->part[k];
 		if (!part->uops || part->scheduler == RECIPE_NO_SCHEDULER)
 			continue;
-		if (constrain_scheduler(v, mode, &v->dispatch, v->scheduler[part->scheduler], part->uops))
-			v->why = REASON_SCHEDULER;
+		if (constrain_scheduler(v, mode, &f->dispatch, v->scheduler[part->scheduler], part->uops))
+			f->why = REASON_SCHEDULER;
 	}
 }
 
 /* Algorithm 1, lines 20 to 26. */
-INLINE void dispatch(struct chrono *v, const enum chrono_mode mode, struct way *y)
+INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
 	const struct recipe *p = y->p;
 
-	v->why = REASON_NONE;
-	admit(v, mode, p);
-	enter_schedulers(v, mode, p);
-	v->dispatch_by = v->why == REASON_NONE ? 0 : v->dispatch.who;
-	bool bubble = v->frontend.t < v->dispatch.t;
-	constrain(v, mode, &v->frontend, &v->dispatch);
-	if (constrain(v, mode, &v->frontend, &v->supply))
-		v->why = v->why_supply;
+	f->why = REASON_NONE;
+	admit(v, f, mode, p);
+	enter_schedulers(v, f, mode, p);
+	f->dispatch_by = f->why == REASON_NONE ? 0 : f->dispatch.who;
+	bool bubble = f->frontend.t < f->dispatch.t;
+	constrain(v, mode, &f->frontend, &f->dispatch);
+	if (constrain(v, mode, &f->frontend, &f->supply))
+		f->why = f->why_supply;
 	else if (!bubble)
-		v->why = RESOURCE_FRONTEND;
-	v->frontend.t += p->slots * v->inverse[RESOURCE_FRONTEND];
-	add_self(v, mode, &v->frontend);
-	constrain(v, mode, &v->dispatch, &v->frontend);
+		f->why = RESOURCE_FRONTEND;
+	f->frontend.t += p->slots * v->inverse[RESOURCE_FRONTEND];
+	add_self(v, mode, &f->frontend);
+	constrain(v, mode, &f->dispatch, &f->frontend);
 	for (unsigned i = 0; i < p->slots; i++)
-		v->queued[(v->nr_slots + i) & v->ring_mask] = v->dispatch;
-	v->why_supply = REASON_NONE;
+		v->queued[(f->nr_slots + i) & v->ring_mask] = f->dispatch;
+	f->why_supply = REASON_NONE;
 }
 
 /* --- execution --------------------------------------------------------------------------------------- */
@@ -729,7 +737,7 @@ INLINE void execute_stores(struct chrono *v, const enum chrono_mode mode, struct
 		v->written[v->nr_written++ % STORE_RING] = y->data;
 }
 
-INLINE void fences(struct chrono *v, const enum chrono_mode mode, struct way *y)
+INLINE void fences(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
 	uint32_t flags = y->p->flags;
 
@@ -750,32 +758,32 @@ INLINE void fences(struct chrono *v, const enum chrono_mode mode, struct way *y)
 	if (flags & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE))
 		constrain(v, mode, &v->memory_floor, &y->complete);
 	if (flags & INSN_DISPATCH_SERIALIZE)
-		constrain(v, mode, &y->complete, &v->retire);
+		constrain(v, mode, &y->complete, &f->retire);
 }
 
 /* --- retiring ---------------------------------------------------------------------------------------- */
 
-INLINE void retire(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t *drained)
+INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y, uint64_t *drained)
 {
 	const struct recipe *p = y->p;
 	unsigned slots = p->slots, loads = p->part[PART_LOAD].uops, stores = p->part[PART_STA].uops;
 
 	if (slots) {
-		constrain_after(v, mode, &v->retire, &y->complete, v->cost.commit);
-		v->retire.t += slots * v->inverse[RESOURCE_RETIRE];
-		add_self(v, mode, &v->retire);
+		constrain_after(v, mode, &f->retire, &y->complete, v->cost.commit);
+		f->retire.t += slots * v->inverse[RESOURCE_RETIRE];
+		add_self(v, mode, &f->retire);
 	} else {
-		constrain_after(v, mode, &v->retire, &y->complete, v->cost.commit);
+		constrain_after(v, mode, &f->retire, &y->complete, v->cost.commit);
 	}
 	for (unsigned i = 0; i < slots; i++)
-		v->rob[v->nr_slots++ & v->ring_mask] = v->retire;
+		v->rob[f->nr_slots++ & v->ring_mask] = f->retire;
 	while (loads--)
-		v->loads[v->nr_loads++ & v->loads_mask] = v->retire;
+		v->loads[v->nr_loads++ & v->loads_mask] = f->retire;
 	if (p->flags & INSN_LOAD)
 		constrain(v, mode, &v->loads_done, &y->loaded);
 	if (!stores && !y->nr_stores)
 		return;
-	constrain(v, mode, &v->drain, &v->retire);
+	constrain(v, mode, &v->drain, &f->retire);
 	constrain(v, mode, &v->drain, &y->own);
 	v->drain.t += (y->nr_stores ? y->nr_stores : 1) * v->inverse[RESOURCE_DRAIN] + y->store_extra;
 	add_self(v, mode, &v->drain);
@@ -786,30 +794,30 @@ INLINE void retire(struct chrono *v, const enum chrono_mode mode, struct way *y,
 }
 
 /* Where fetch goes on, and from when on dispatch may. Returns whether a misprediction cost anything. */
-INLINE bool follow(struct chrono *v, const enum chrono_mode mode, struct way *y)
+INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
 	uint32_t flags = y->p->flags;
 	uint64_t after = 0;
 
-	if (y->flags & OUTCOME_TAKEN && supply_by(v, mode, RESOURCE_TAKEN, 1, v->supply.t) && mode == CHRONO_TAINT)
+	if (y->flags & OUTCOME_TAKEN && supply_by(v, f, mode, RESOURCE_TAKEN, 1, f->supply.t) && mode == CHRONO_TAINT)
 		y->why = RESOURCE_TAKEN;
 	if (y->flags & OUTCOME_MISPREDICT) {
 		v->mispredicts += v->cost.mispredicts;
 		if (v->mispredicts >= WEIGHT_ONE) {
 			v->mispredicts -= WEIGHT_ONE;
-			if (constrain_after(v, mode, &v->supply, &y->end, v->cost.mispredict))
-				v->why_supply = REASON_BRANCH;
+			if (constrain_after(v, mode, &f->supply, &y->end, v->cost.mispredict))
+				f->why_supply = REASON_BRANCH;
 			return true;
 		}
 	} else if (y->flags & (OUTCOME_REDIRECT | OUTCOME_BTB2)) {
-		v->supply.t += y->flags & OUTCOME_REDIRECT ? v->cost.redirect : v->cost.btb2;
-		add_self(v, mode, &v->supply);
-		v->why_supply = RESOURCE_TAKEN;
+		f->supply.t += y->flags & OUTCOME_REDIRECT ? v->cost.redirect : v->cost.btb2;
+		add_self(v, mode, &f->supply);
+		f->why_supply = RESOURCE_TAKEN;
 	}
 	if (__builtin_expect(!(flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH)) && !(y->flags & OUTCOME_FAULT), 1))
 		return false;
 	if (flags & INSN_SERIALIZE)
-		constrain_after(v, mode, &v->serial, &v->retire, v->cost.serialize);
+		constrain_after(v, mode, &v->serial, &f->retire, v->cost.serialize);
 	if (flags & INSN_DISPATCH_SERIALIZE)
 		constrain_after(v, mode, &v->serial, &y->complete, ABSTRACT_TICKS);
 	if (y->flags & OUTCOME_FAULT)
@@ -818,8 +826,8 @@ INLINE bool follow(struct chrono *v, const enum chrono_mode mode, struct way *y)
 		after = v->cost.syscall;
 	else if (flags & INSN_FLUSH)
 		after = v->cost.flush;
-	if (after && constrain_after(v, mode, &v->supply, &v->retire, after))
-		v->why_supply = REASON_SERIAL;
+	if (after && constrain_after(v, mode, &f->supply, &f->retire, after))
+		f->why_supply = REASON_SERIAL;
 	v->broken = y->flags & OUTCOME_FAULT;
 	return false;
 }
@@ -852,25 +860,25 @@ static void critical(struct chrono *v, uint64_t n)
 	v->critical++;
 }
 
-INLINE void judge(struct chrono *v, const struct way *y)
+INLINE void judge(struct chrono *v, struct flow *f, const struct way *y)
 {
-	uint64_t n = v->record;
+	uint64_t n = f->record;
 
-	if (n > v->window && taint_has(&v->taints, v->dispatch.who, n - v->window))
+	if (n > v->window && taint_has(&v->taints, f->dispatch.who, n - v->window))
 		critical(v, n - v->window);
 	v->lately[n % v->window] = (struct lately){
-		y->p->insn, y->why == REASON_NONE ? v->why : y->why, (y->flags & OUTCOME_COUNTED) != 0,
+		y->p->insn, y->why == REASON_NONE ? f->why : y->why, (y->flags & OUTCOME_COUNTED) != 0,
 	};
 }
 
 void chrono_finish(struct chrono *v)
 {
-	uint64_t first = v->record >= v->window ? v->record - v->window + 1 : 1;
+	uint64_t first = v->flow.record >= v->window ? v->flow.record - v->window + 1 : 1;
 
 	if (v->mode != CHRONO_TAINT)
 		return;
-	for (uint64_t n = first; n <= v->record; n++)
-		if (taint_has(&v->taints, v->retire.who, n))
+	for (uint64_t n = first; n <= v->flow.record; n++)
+		if (taint_has(&v->taints, v->flow.retire.who, n))
 			critical(v, n);
 }
 
@@ -888,7 +896,7 @@ uint64_t chrono_critical(const struct chrono *v)
 
 /* --- the stream -------------------------------------------------------------------------------------- */
 
-INLINE const uint64_t *one(struct chrono *v, const enum chrono_mode mode, const uint64_t *word, struct passage *out)
+INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_mode mode, const uint64_t *word, struct passage *out)
 {
 	const struct recipes *r = v->recipes;
 	uint64_t head = *word++;
@@ -910,25 +918,25 @@ INLINE const uint64_t *one(struct chrono *v, const enum chrono_mode mode, const 
 	y.front_stall = y.translation_stall = 0;
 	y.least = UINT64_MAX;
 	y.ready = 0;
-	v->record++;
-	if (mode == CHRONO_TAINT)
-		v->taints.now = v->record;
-	if (__builtin_expect(y.flags & OUTCOME_ENTER && !v->broken && v->record > 1, 0) &&
-	    constrain_after(v, mode, &v->supply, &v->retire, v->cost.exception))
-		v->why_supply = REASON_SERIAL;
+	f->record++;
+	if (mode != CHRONO_PLAIN)
+		v->taints.now = f->record;
+	if (__builtin_expect(y.flags & OUTCOME_ENTER && !v->broken && f->record > 1, 0) &&
+	    constrain_after(v, mode, &f->supply, &f->retire, v->cost.exception))
+		f->why_supply = REASON_SERIAL;
 	v->broken = false;
 
 	if (__builtin_expect(y.flags & OUTCOME_LINES, 0))
-		word = code_words(v, mode, &y, word);
+		word = code_words(v, f, mode, &y, word);
 	if (!y.p->second) {
-		offer(v, mode, &y);
-		dispatch(v, mode, &y);
+		offer(v, f, mode, &y);
+		dispatch(v, f, mode, &y);
 	}
-	y.start = v->dispatch;
+	y.start = f->dispatch;
 	y.start.t += v->cost.issue;
 	y.dispatch = y.start.t;
 	y.address = y.end = y.data = y.own = y.start;
-	y.loaded = y.complete = v->dispatch;
+	y.loaded = y.complete = f->dispatch;
 	if (y.p->second) {
 		y.end = y.complete = v->pair;
 	} else {
@@ -939,31 +947,31 @@ INLINE const uint64_t *one(struct chrono *v, const enum chrono_mode mode, const 
 		if (y.p->part[PART_STA].uops || y.nr_stores)
 			execute_stores(v, mode, &y);
 		if (__builtin_expect(y.p->flags & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE | INSN_DISPATCH_SERIALIZE), 0))
-			fences(v, mode, &y);
+			fences(v, f, mode, &y);
 		v->pair = y.end;
 	}
 	if (mode == CHRONO_PASSAGES) {
-		out->avail = v->supply.t;
-		out->dispatch_by = y.p->second ? 0 : v->dispatch_by;
-		out->reason_dispatch = v->why;
+		out->avail = f->supply.t;
+		out->dispatch_by = y.p->second ? 0 : f->dispatch_by;
+		out->reason_dispatch = f->why;
 	}
-	retire(v, mode, &y, &drained);
-	bool mispredicted = follow(v, mode, &y);
+	retire(v, f, mode, &y, &drained);
+	bool mispredicted = follow(v, f, mode, &y);
 	if (mode == CHRONO_TAINT)
-		judge(v, &y);
+		judge(v, f, &y);
 
-	uint64_t commit = (v->retire.t + ABSTRACT_TICKS - 1) / ABSTRACT_TICKS;
+	uint64_t commit = (f->retire.t + ABSTRACT_TICKS - 1) / ABSTRACT_TICKS;
 	if (y.flags & OUTCOME_COUNTED) {
 		v->cycles += commit - v->commit;
 		v->instructions++;
 	}
 	v->commit = commit;
 	if (mode == CHRONO_PASSAGES) {
-		out->dispatch = v->dispatch.t;
+		out->dispatch = f->dispatch.t;
 		out->ready = y.ready;
 		out->issue = y.least;
 		out->complete = y.complete.t;
-		out->leave = v->retire.t;
+		out->leave = f->retire.t;
 		out->drain = drained;
 		out->front_stall = y.front_stall;
 		out->translation_stall = y.translation_stall;
@@ -993,22 +1001,24 @@ static void learn_groups(struct chrono *v)
 void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr, struct passage *p)
 {
 	const uint64_t *end = word + nr;
+	struct flow f = v->flow;
 
 	learn_groups(v);
 	switch (v->mode) {
 	case CHRONO_PLAIN:
 		while (word < end)
-			word = one(v, CHRONO_PLAIN, word, NULL);
+			word = one(v, &f, CHRONO_PLAIN, word, NULL);
 		break;
 	case CHRONO_PASSAGES:
 		while (word < end)
-			word = one(v, CHRONO_PASSAGES, word, p++);
+			word = one(v, &f, CHRONO_PASSAGES, word, p++);
 		break;
 	case CHRONO_TAINT:
 		while (word < end)
-			word = one(v, CHRONO_TAINT, word, NULL);
+			word = one(v, &f, CHRONO_TAINT, word, NULL);
 		break;
 	}
+	v->flow = f;
 }
 
 uint64_t chrono_cycles(const struct chrono *v)
@@ -1107,7 +1117,7 @@ int chrono_new(struct chrono **out, const struct core_desc *d, const struct abst
 	v->mode = mode;
 	for (unsigned i = 0; i < RESOURCE_PORTS; i++)
 		v->inverse[i] = costs->inverse[i];
-	v->supply.t = costs->front;    /* cycle 0 is the first fetch */
+	v->flow.supply.t = costs->front;    /* cycle 0 is the first fetch */
 	if (make(v, d)) {
 		chrono_free(v);
 		return error_errno(ENOMEM, "abstract core");
