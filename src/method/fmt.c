@@ -28,19 +28,14 @@
 #include <glib.h>
 #include <string.h>
 
+#include "method/cpi.h"
 #include "method/feed.h"
-#include "profile/profile.h"
-
-enum component { BASE, L1I, L2I, ITLB, L1D, L2D, DTLB, BRANCH, LONG_LATENCY, NR_COMPONENTS };
-static const char *const names[NR_COMPONENTS] = {
-	"base", "l1i", "l2i", "itlb", "l1d", "l2d", "dtlb", "branch", "long_latency",
-};
 
 /* Who is, or will be, at the ROB's head: what commits, and flushers that are squashed there. */
 struct flight {
 	uint64_t leave;
 	uint32_t slots;                /* held until then by what commits */
-	uint8_t blames;                /* enum component of a full ROB behind it */
+	uint8_t blames;                /* enum cpi of a full ROB behind it */
 	bool counted;
 };
 
@@ -55,8 +50,8 @@ enum { NESTED = 8 };
 struct fmt_lane {
 	struct fmt_lane *next;
 	uint64_t units;                /* counted, in all intervals the walker gave out */
-	uint64_t cycles[NR_COMPONENTS];/* BASE unused */
-	uint64_t local[ITLB + 1];      /* [L1I .. ITLB]: the row of the next branch */
+	uint64_t cycles[NR_CPI];       /* [CPI_BASE] unused */
+	uint64_t local[CPI_ITLB + 1];  /* [CPI_L1I .. CPI_ITLB]: the row of the next branch */
 	uint64_t now;
 	uint64_t on;                   /* cycles before `now` that front-end counters may count */
 	bool last_on;                  /* the cycle now - 1 is one of them */
@@ -73,7 +68,7 @@ struct fmt_lane {
 	struct span *offs;             /* [off_room], ring: front-end counters off; ascending, disjoint; since `fetch` */
 	uint64_t first_off, last_off, off_room;
 	uint64_t end;                  /* first cycle that is not final */
-	struct stack { uint64_t now, cycles[NR_COMPONENTS]; } newest, final; /* of cycles before `now`; final.now <= end */
+	struct stack { uint64_t now, cycles[NR_CPI]; } newest, final; /* of cycles before `now`; final.now <= end */
 };
 
 struct fmt {
@@ -231,12 +226,6 @@ static inline void go_on(struct fmt_lane *l, uint64_t to, uint32_t room, bool co
 
 /* --- records ----------------------------------------------------------------------------------------- */
 
-static inline uint8_t blames(const struct timed *t)
-{
-	return t->psv & PSV_ST_LLC ? L2D : t->psv & PSV_ST_TLB ? DTLB : t->psv & PSV_ST_L1 ? L1D :
-	       t->flags & TIMED_LONG ? LONG_LATENCY : BASE;
-}
-
 /* Into the row of the next branch go the cycles in which its fetch delivered nothing; how many there were. */
 static uint64_t count_stalls(struct fmt_lane *l, const struct timed *t)
 {
@@ -246,8 +235,8 @@ static uint64_t count_stalls(struct fmt_lane *l, const struct timed *t)
 	uint64_t tlb = cycles_on(l, from, miss), cache = cycles_on(l, miss, to);
 
 	l->stalled = to;
-	l->local[ITLB] += tlb;
-	l->local[timed_code_level(t) == ILEVEL_MEMORY ? L2I : L1I] += cache;
+	l->local[CPI_ITLB] += tlb;
+	l->local[timed_code_level(t) == ILEVEL_MEMORY ? CPI_L2I : CPI_L1I] += cache;
 	return tlb + cache;
 }
 
@@ -261,7 +250,7 @@ static void end_penalty(struct fmt_lane *l, uint64_t own)
 {
 	uint64_t dispatch = l->now - 1;
 
-	l->cycles[BRANCH] += on_at_dispatch(l) - l->penalty_on - own;
+	l->cycles[CPI_BRANCH] += on_at_dispatch(l) - l->penalty_on - own;
 	l->penalty = false;
 	l->first_off = l->last_off;            /* no later fetch is before the branch's dispatch */
 	turn_off(l, l->penalty_cycle, dispatch + !l->last_on);
@@ -332,13 +321,13 @@ static void dispatch(const struct fmt *s, struct fmt_lane *l, const struct timed
 	if (l->penalty)
 		end_penalty(l, own);
 	if (is_head(l, t)) {
-		struct flight f = { timed_leave(t), commits ? t->slots : 0, blames(t), counted };
+		struct flight f = { timed_leave(t), commits ? t->slots : 0, cpi_blames(t->psv, t->flags), counted };
 		l->occupied += f.slots;
 		push_flight(l, f);
 	}
 	if (!commits || !(t->flags & (TIMED_BRANCH | TIMED_MISPREDICT)))
 		return;
-	for (unsigned k = L1I; k <= ITLB; k++) {
+	for (unsigned k = CPI_L1I; k <= CPI_ITLB; k++) {
 		l->cycles[k] += l->local[k];
 		l->local[k] = 0;
 	}
@@ -392,7 +381,7 @@ static void fmt_finish(void *state, void *lane)
 
 	go_on(l, l->end, s->entries - 1, false);
 	if (l->penalty)
-		l->cycles[BRANCH] += l->on - l->penalty_on;
+		l->cycles[CPI_BRANCH] += l->on - l->penalty_on;
 	l->penalty = false;
 	memcpy(l->final.cycles, l->cycles, sizeof(l->cycles));
 }
@@ -400,19 +389,14 @@ static void fmt_finish(void *state, void *lane)
 static int fmt_save(const void *state, struct profile *out)
 {
 	const struct fmt *s = state;
-	uint64_t units[NR_COMPONENTS] = { 0 };
-	int err = 0;
+	uint64_t units = 0, cycles[NR_CPI] = { 0 };
 
 	for (const struct fmt_lane *l = s->lanes; l; l = l->next) {
-		units[BASE] += l->units;
-		for (unsigned k = BASE + 1; k < NR_COMPONENTS; k++) {
-			units[k] += l->final.cycles[k] * CYCLE_UNITS;
-			units[BASE] -= l->final.cycles[k] * CYCLE_UNITS;
-		}
+		units += l->units;
+		for (unsigned k = CPI_BASE + 1; k < NR_CPI; k++)
+			cycles[k] += l->final.cycles[k];
 	}
-	for (unsigned k = 0; k < NR_COMPONENTS && !err; k++)
-		err = profile_component(out, "fmt", names[k], units[k]);
-	return err;
+	return cpi_save(out, "fmt", units, cycles);
 }
 
 static void fmt_close(void *state)

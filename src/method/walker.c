@@ -33,6 +33,7 @@ static inline void charge(const struct walker_at *at, struct interval *v, const 
 	v->insn = t->insn;
 	v->psv = t->psv;
 	v->flags = t->flags;
+	v->code = (uint8_t)timed_code_level(t);
 	v->own = !at->last_flushes;
 	if (__builtin_expect(at->last_flushes, 0)) {
 		v->payer = at->last;

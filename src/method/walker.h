@@ -52,6 +52,7 @@ struct interval {
 	uint8_t empty;                 /* enum commit_state of [from, enter) */
 	uint8_t place;                 /* among those that commit in the cycle: 0 is the oldest */
 	uint8_t mates;                 /* how many commit up to it; 0: it does not */
+	uint8_t code;                  /* enum ilevel: where its first record's instruction line came from */
 	bool own;                      /* payer is itself */
 };
 
