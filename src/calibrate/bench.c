@@ -205,9 +205,20 @@ int bench_measure_text(struct bench *b, const struct kernel_text *text, struct e
 	int ret = bench_make(b, text, &k.run);
 
 	*e = (struct estimate){ .noisy = true };
-	if (!ret)
+	if (!ret) {
+		memset(b->scratch, 0, BENCH_SCRATCH);
 		*e = bench_measure(b, &k);
+	}
 	return ret;
+}
+
+struct estimate bench_clock(struct bench *b)
+{
+	double series[BATCH];
+
+	for (size_t i = 0; i < BATCH; i++)
+		series[i] = timed(b, b->chain, b->scratch, CHAIN_ROUNDS) / (CHAIN_ROUNDS * b->chain_cycles);
+	return estimate_ratio(estimate_exact(b->ticks_per_second / 1e6), estimate_floor(series, BATCH, BATCH / CROWD_SHARE, nearly));
 }
 
 static double seconds(void)

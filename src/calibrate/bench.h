@@ -82,8 +82,11 @@ int bench_try(struct bench *b, const struct kernel *k, uint64_t rounds);
 /* Cycles that a round takes, by the fastest samples. Noisy too where the kernel cannot be run. */
 struct estimate bench_measure(struct bench *b, const struct kernel *k);
 
-/* The same of a text, with the bench's scratch memory. -errno of bench_make(). */
+/* The same of a text, with the bench's scratch memory, zeroed. -errno of bench_make(). */
 int bench_measure_text(struct bench *b, const struct kernel_text *text, struct estimate *e);
+
+/* The core's clock in MHz, by the fastest chains. */
+struct estimate bench_clock(struct bench *b);
 
 /* Ticks of the time-stamp counter that one call takes, without any calibration; 0 where it cannot be run. */
 uint64_t bench_ticks(struct bench *b, const struct kernel *k, uint64_t rounds);

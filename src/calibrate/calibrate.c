@@ -39,9 +39,9 @@ static int (*const experiments[])(struct experiment *x) = {
 
 static void add_clock(struct calibration *c)
 {
-	double mhz = c->bench.ticks_per_second / c->bench.ticks_per_cycle / 1e6;
+	struct estimate mhz = bench_clock(&c->bench);
 
-	findings_add(c->findings, "clock", "MHz", estimate_exact(mhz), "clock.mhz", mhz,
+	findings_add(c->findings, "clock", "MHz", mhz, "clock.mhz", mhz.value,
 	             "dependent %s against a time-stamp counter of %.1f MHz",
 	             c->bench.additions ? "additions" : "multiplications of 3 cycles, checked against additions of 1",
 	             c->bench.ticks_per_second / 1e6);

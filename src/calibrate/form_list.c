@@ -66,7 +66,7 @@ const struct form_example form_examples[] = {
 	{ "idivl %ecx", "IDIV32r IDIV32m" },
 	{ "idivq %rcx", "IDIV64r IDIV64m" },
 	{ "crc32q %rcx, %rbx", "CRC32r*" },
-	/* with memory: throughput alone */
+	/* with memory */
 	{ "movq (%rdi), %rbx", "" },
 	{ "movl (%rdi), %ebx", "" },
 	{ "movzbl (%rdi), %ebx", "" },

@@ -23,7 +23,7 @@ static const char *const names[NR_KINDS][NR_INDICES] = {
 /* Registers for results, and for sources that never change. rax, rcx and rdx are for implicit operands; r14 is 0. */
 static const uint8_t general[] = { 3, 5, 8, 9, 10, 11, 12, 13 };
 static const uint8_t vector[] = { 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-enum { GENERAL_SOURCE = R15, COPIES = 12, LINE = 64 };
+enum { GENERAL_SOURCE = R15, COPIES = 12, LINE = 64, ADDRESS = DECODED_OPERANDS };
 
 struct location {
 	enum kind kind;
@@ -112,7 +112,10 @@ static void change(struct operand_change *c, unsigned *n, unsigned operand, uint
 	c[(*n)++] = (struct operand_change){ .operand = (uint16_t)operand, .reg = reg };
 }
 
-/* The memory operand: one line for each copy. `chain` of an address that is computed alone (lea): its base. */
+/*
+ * The memory operand: one line for each copy, or with register `chain` (-1: none) as the index, of the first line. Of an
+ * address that is computed alone (lea) `chain` is the base.
+ */
 static unsigned change_memory(const struct forms *f, const struct decoded *d, unsigned first, unsigned copy, int chain,
                               struct operand_change *c, unsigned *n)
 {
@@ -126,9 +129,11 @@ static unsigned change_memory(const struct forms *f, const struct decoded *d, un
 			change(c, n, index, f->numbers[KIND_64][!d->operand[base].reg && chain >= 0 ? (unsigned)chain : GENERAL_SOURCE]);
 	} else {
 		change(c, n, base, f->numbers[KIND_64][RDI]);
-		if (d->operand[index].reg)
-			change(c, n, index, f->numbers[KIND_64][R14]);
-		c[(*n)++] = (struct operand_change){ .operand = (uint16_t)disp, .immediate = true, .imm = LINE * (copy % COPIES) };
+		if (d->operand[index].reg || chain >= 0)
+			change(c, n, index, f->numbers[KIND_64][chain >= 0 ? chain : R14]);
+		c[(*n)++] = (struct operand_change){ .operand = (uint16_t)(first + 1), .immediate = true, .imm = 1 };
+		c[(*n)++] = (struct operand_change){ .operand = (uint16_t)disp, .immediate = true,
+			.imm = chain >= 0 ? 0 : LINE * (copy % COPIES) };
 	}
 	change(c, n, segment, 0);
 	return first + 5;
@@ -161,7 +166,7 @@ static int chained_source(const struct forms *f, const struct decoded *d)
 
 /*
  * Appends the form with its results in the registers of `copy`; `source`, an operand, reads the first result's register
- * (-1: none does, but for what is tied), `cross` says that sources of the other bank read the round trip's.
+ * (-1: none does, but for what is tied; ADDRESS: the address of a load does), `cross` says that sources of the other bank read the round trip's.
  */
 static bool append(const struct forms *f, const struct form *form, unsigned copy, int source, bool cross, struct sequence *s)
 {
@@ -180,8 +185,9 @@ static bool append(const struct forms *f, const struct form *form, unsigned copy
 
 		if (o->role & OPERAND_MEMORY) {
 			bool lea = !(d->flags & (DECODED_LOAD | DECODED_STORE));
+			bool chained = lea ? source >= 0 : source == ADDRESS;
 
-			k = change_memory(f, d, k, copy, lea && source >= 0 ? result_register(KIND_64, copy) : -1, c, &n) - 1;
+			k = change_memory(f, d, k, copy, chained ? result_register(KIND_64, copy) : -1, c, &n) - 1;
 			continue;
 		}
 		if (l.kind == KIND_OTHER)
@@ -292,6 +298,15 @@ static bool make_latency(const struct forms *f, struct form *form)
 	}
 	if (!memory && is_general(result) && other == KIND_OTHER && form->insn->nr_data)
 		return append(f, form, 0, 0, false, s); /* lea: the address is the source */
+	if (d->flags & DECODED_LOAD && other == KIND_OTHER && (is_general(result) || f->has_transfer)) {
+		form->load = true;
+		form->single = is_general(result);
+		if (!append(f, form, 0, ADDRESS, false, s))
+			return false;
+		if (!form->single)
+			append_bytes(s, f->to_general.bytes[0], f->to_general.length[0]);
+		return true;
+	}
 	form->single = false;
 	if (other == KIND_OTHER || is_vector(other) == is_vector(result) || !f->has_transfer)
 		return false;

@@ -3,9 +3,10 @@
  *
  * Latency: the example is made to depend on itself, its first result renamed to be its first source of the same kind;
  * where it has none, through a vmovq there and back, of which half a round trip is deducted. Reciprocal throughput: a
- * dozen copies with results of their own. Not measured: what has no register operand (branches, strings, x87), what is
- * in order by nature (locked, fences), what writes registers of the system, loads and stores but for their throughput
- * (memory.c has their latency), 512-bit forms, which nothing under QEMU can execute.
+ * dozen copies with results of their own. Of a load, the latency from its index register, which what it loads becomes.
+ * Not measured: what has no register operand (branches, strings, x87), what is
+ * in order by nature (locked, fences), what writes registers of the system, stores but for their throughput, 512-bit
+ * forms, which nothing under QEMU can execute.
  *
  * Place: bench, parent -> forms -> ports.c (where their uops go) and write.c.
  */
@@ -34,6 +35,7 @@ struct form {
 	uint8_t bytes[SEQUENCE_BYTES], length;
 	const struct insn *insn;   /* the parent's view of it */
 	bool single;               /* the latency kernel is the form alone, else a round trip */
+	bool load;                 /* a load and nothing else: its latency is from address to use */
 	bool has_latency, has_throughput;
 	bool floats;               /* single-precision operands */
 	struct decoded decoded;

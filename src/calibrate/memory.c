@@ -83,7 +83,7 @@ void memory_chain(struct memory_area *a, size_t n, size_t stride, bool rotate, u
 		order[i] = order[k];
 		order[k] = swap;
 	}
-#define ELEMENT(i) ((void **)(void *)(a->base + order[i] * stride + (rotate ? order[i] % (stride / LINE) * LINE : 0)))
+#define ELEMENT(i) ((void **)(void *)(a->base + order[i] * stride + (rotate ? order[i] % (SMALL_PAGE / LINE) * LINE : 0)))
 	first = at = ELEMENT(0);
 	for (size_t i = 1; i < n; i++) {
 		*at = ELEMENT(i);
@@ -292,6 +292,21 @@ static bool find_last_level(const struct curve *c, uint64_t l2, uint64_t llc, si
 	return true;
 }
 
+/* A load of L1 whose address is no simple one: see l1d.simple_latency. */
+static int general_load(const struct experiment *x, struct estimate *e)
+{
+	enum { LOADS = 24 };
+	GString *body = g_string_new(NULL);
+	int ret;
+
+	for (int i = 0; i < LOADS; i++)
+		g_string_append(body, "movq 2048(%rbx), %rbx\n");
+	ret = bench_measure_text(x->bench, &(struct kernel_text){ .before = "movq %rdi, %rbx\nmovq %rdi, 2048(%rdi)\n", .body = body->str }, e);
+	*e = estimate_scaled(*e, 1.0 / LOADS);
+	g_string_free(body, TRUE);
+	return ret;
+}
+
 static int levels(struct experiment *x, struct memory_area *a)
 {
 	struct core_desc *d = &x->parent->desc;
@@ -307,6 +322,10 @@ static int levels(struct experiment *x, struct memory_area *a)
 		return ret;
 	e = c.e[point_at(&c, (double)l1 / 2)];
 	findings_add(x->findings, "load to use, L1, simple address", "cycles", e, "l1d.simple_latency", e.value, NULL);
+	ret = general_load(x, &e);
+	if (ret)
+		return ret;
+	findings_add(x->findings, "load to use, L1", "cycles", e, "l1d.latency", e.value, "with an offset of 2048, which no short way takes");
 	e = c.e[flattest(c.y, point_at(&c, (double)l2 / 2) + 1, point_at(&c, 2 * (double)l1))];
 	findings_add(x->findings, "load to use, L2", "cycles", e, "l2.latency", e.value, NULL);
 	memory = c.e[point_at(&c, (double)a->size / 2)];

@@ -31,8 +31,8 @@ int memory_area_init(struct memory_area *a, size_t size, bool huge);
 void memory_area_fini(struct memory_area *a);
 
 /*
- * A chain through `n` elements in random order, each `stride` bytes behind the one before, in the n-th place of its
- * stride's lines (rotate) or at its start; a->cell is left at its beginning. The same for the same seed.
+ * A chain through `n` elements in random order, each `stride` bytes behind the one before: in the lines of a small page in
+ * turn (rotate), or always in the first. a->cell is left at its beginning. The same for the same seed.
  */
 void memory_chain(struct memory_area *a, size_t n, size_t stride, bool rotate, uint64_t seed);
 

@@ -44,11 +44,14 @@ struct estimate estimate_exact(double value)
 	return (struct estimate){ .value = value, .low = value, .high = value, .agreeing = 1, .samples = 1 };
 }
 
+/* An exact value has no samples to count: then the other's do, else those of what has fewer. */
 static struct estimate combine(struct estimate a, struct estimate b)
 {
+	bool b_counts = a.samples == 1 || (b.samples != 1 && b.samples < a.samples);
+
 	a.noisy = a.noisy || b.noisy;
-	a.agreeing = a.agreeing < b.agreeing ? a.agreeing : b.agreeing;
-	a.samples = a.samples < b.samples ? a.samples : b.samples;
+	a.agreeing = b_counts ? b.agreeing : a.agreeing;
+	a.samples = b_counts ? b.samples : a.samples;
 	return a;
 }
 

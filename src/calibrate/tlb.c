@@ -7,8 +7,11 @@
 
 #include "calibrate/memory.h"
 
-/* Every fourth page: neighbours may share an entry where their frames are neighbours too. */
-enum { LINE = 64, STRIDE = 4 * 4096, MAX_PAGES = 8192, MAX_POINTS = 64 };
+/*
+ * Every fifth page: four neighbours may share an entry where their frames are neighbours too, and an even step would
+ * leave sets of the TLB out.
+ */
+enum { LINE = 64, STRIDE = 5 * 4096, MAX_PAGES = 8192, MAX_POINTS = 64 };
 
 static const double broad = 1.25;      /* a step over more than that is none */
 

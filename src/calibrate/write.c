@@ -159,11 +159,31 @@ int write_latency(const struct form *form)
 {
 	double delta = form->latency.value - form->parent_latency, latency;
 
-	if (!form->has_latency || form->latency.noisy || fabs(delta) < 0.5 || !form->insn->latency)
+	if (!form->has_latency || form->load || form->latency.noisy || fabs(delta) < 0.5 || !form->insn->latency)
 		return -1;
 	latency = form->insn->latency + round(delta);
 	/* Nought is an eliminated move's, which is not a latency to a cost file. */
 	return latency >= 1 && latency <= 127 ? (int)latency : -1;
+}
+
+int write_load_extra(const struct form *form, const struct form *base)
+{
+	double delta;
+
+	if (!form->load || !form->has_latency || form->latency.noisy || !base || !base->load || base->latency.noisy)
+		return -1;
+	delta = form->latency.value - form->parent_latency - (base->latency.value - base->parent_latency);
+	delta = form->insn->load_extra + round(delta);
+	return (int)delta != form->insn->load_extra && delta >= 0 && delta <= 255 ? (int)delta : -1;
+}
+
+/* The load of 64 bits that others are compared with; NULL: it was not measured. */
+static const struct form *plain_load(const struct forms *f)
+{
+	for (size_t i = 0; i < forms_count(f); i++)
+		if (!strcmp(forms_at(f, i)->name, "MOV64rm"))
+			return forms_at(f, i);
+	return NULL;
 }
 
 /* One line of the table; `why` its throughput is left to the parent, NULL where it is not. */
@@ -190,8 +210,8 @@ static bool results_differ(const struct insn *insn)
 	return false;
 }
 
-/* One section: what of latency (-1: nothing) and uops (NULL: nothing) differs from the parent. */
-static void append_section(GString *s, const struct form *f, int latency, const char *uops)
+/* One section: what of latency, of a load's (-1: nothing) and of uops (NULL: nothing) differs from the parent. */
+static void append_section(GString *s, const struct form *f, int latency, int load_extra, const char *uops)
 {
 	int delta = latency - f->insn->latency;
 
@@ -200,6 +220,8 @@ static void append_section(GString *s, const struct form *f, int latency, const 
 		g_string_append_printf(s, "uops = %s\n", uops);
 	if (latency >= 0)
 		g_string_append_printf(s, "latency = %d\n", latency);
+	if (load_extra >= 0)
+		g_string_append_printf(s, "load_extra = %d\n", load_extra);
 	if (latency >= 0 && results_differ(f->insn)) {
 		g_string_append(s, "results =");
 		for (unsigned k = 0; k < f->insn->nr_dst; k++)
@@ -208,7 +230,7 @@ static void append_section(GString *s, const struct form *f, int latency, const 
 		g_string_append_c(s, '\n');
 	}
 	g_string_append_printf(s, "source = measured: %s:", f->text);
-	if (latency >= 0)
+	if (latency >= 0 || load_extra >= 0)
 		g_string_append_printf(s, " latency %.2f (%.2f to %.2f)%s, the parent's %.2f%s", f->latency.value, f->latency.low, f->latency.high,
 		                       f->single ? "" : ", half of a vmovq round trip deducted", f->parent_latency, uops ? ";" : "");
 	if (uops)
@@ -260,6 +282,7 @@ static int append_ports(GString *s, const struct written *w)
 char *write_costs_text(const struct written *w, const char *before)
 {
 	GString *s = g_string_new(before);
+	const struct form *base = w->forms ? plain_load(w->forms) : NULL;
 
 	g_string_append_printf(s, "\n# --- measured by cyclewise calibrate %s -----------------------------------------------------\n"
 	                       "# Cycles: latency, its spread and (the parent's); reciprocal throughput, its spread and (the parent's bound).\n"
@@ -279,10 +302,10 @@ char *write_costs_text(const struct written *w, const char *before)
 		const struct form *f = forms_at(w->forms, i);
 		const char *why;
 		char *uops = w->ports ? ports_uops(w->ports, w->parent, f, &why) : NULL;
-		int latency = write_latency(f);
+		int latency = write_latency(f), load_extra = write_load_extra(f, base);
 
-		if (latency >= 0 || uops)
-			append_section(s, f, latency, uops);
+		if (latency >= 0 || load_extra >= 0 || uops)
+			append_section(s, f, latency, load_extra, uops);
 		g_free(uops);
 	}
 	return g_string_free(s, FALSE);

@@ -126,7 +126,8 @@ static void kernels_of_forms(void **state)
 		{ "divq %rcx", true, true, true, 11 },
 		{ "adcq %rcx, %rbx", true, false, true, 1 },
 		{ "cmpq %rcx, %rbx", false, true, true, 0 },
-		{ "movq (%rdi), %rbx", false, true, false, 0 },
+		{ "movq (%rdi), %rbx", true, true, true, 4 },
+		{ "movzbl 8(%rsi,%rcx,4), %ebx", true, true, true, 4 },
 		{ "movq %rcx, (%rdi)", false, true, true, 0 },
 		{ "cvttsd2si %xmm1, %rbx", true, true, false, -1 },
 	};

@@ -64,7 +64,7 @@ static void spreads_add_up(void **state)
 	assert_float_equal(e.value, 6, EXACT);
 	assert_float_equal(e.low, 4, EXACT);
 	assert_float_equal(e.high, 9, EXACT);
-	assert_int_equal(e.agreeing, 10);
+	assert_int_equal(e.agreeing, 20);
 	assert_int_equal(e.samples, 30);
 	assert_false(e.noisy);
 	e = estimate_ratio(a, b);
@@ -80,6 +80,10 @@ static void spreads_add_up(void **state)
 	assert_true(estimate_ratio(c, a).noisy);
 	c = (struct estimate){ 0, 0, 1, 1, 1, false };
 	assert_true(estimate_ratio(a, c).noisy);
+	/* An exact value has no samples to count. */
+	e = estimate_ratio(estimate_exact(2), a);
+	assert_int_equal(e.samples, 30);
+	assert_int_equal(e.agreeing, 20);
 	e = estimate_exact(7);
 	assert_false(e.noisy);
 	assert_float_equal(e.value, 7, EXACT);

@@ -132,6 +132,26 @@ static void latencies_to_write(void **state)
 	assert_int_equal(write_latency(&form), -1);
 }
 
+static void loads_to_write(void **state)
+{
+	struct insn insn = { .load_extra = 1 };
+	struct form base = { .insn = &insn, .has_latency = true, .load = true, .parent_latency = 5, .latency = { .value = 4.02 } };
+	struct form form = { .insn = &insn, .has_latency = true, .load = true, .parent_latency = 6, .latency = { .value = 7.1 } };
+
+	assert_int_equal(write_load_extra(&form, &base), 3); /* two cycles later than the parent says, base one earlier */
+	assert_int_equal(write_latency(&form), -1);
+	form.latency.value = 4.9;
+	assert_int_equal(write_load_extra(&form, &base), -1);
+	form.latency.value = 4.1;
+	assert_int_equal(write_load_extra(&form, &base), 0);
+	form.latency.value = 3;
+	assert_int_equal(write_load_extra(&form, &base), -1);
+	form.latency.value = 9;
+	assert_int_equal(write_load_extra(&form, NULL), -1);
+	base.latency.noisy = true;
+	assert_int_equal(write_load_extra(&form, &base), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +159,7 @@ int main(void)
 		cmocka_unit_test(findings_know_their_ranges),
 		cmocka_unit_test(a_description_reads_back),
 		cmocka_unit_test(latencies_to_write),
+		cmocka_unit_test(loads_to_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
