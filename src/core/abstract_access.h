@@ -1,0 +1,259 @@
+/*
+ * What one instruction hands on while it is timed, and its accesses: ports, translations, lines, stores that it reads from.
+ * Part of abstract_time.c, which alone includes it.
+ */
+#ifndef CYCLEWISE_CORE_ABSTRACT_ACCESS_H
+#define CYCLEWISE_CORE_ABSTRACT_ACCESS_H
+
+#include "core/abstract_state.h"
+
+/* --- one instruction --------------------------------------------------------------------------------- */
+
+/* What the steps of one instruction hand on to one another. */
+struct way {
+	const struct recipe *p;
+	const struct use *uses;
+	unsigned flags;                /* enum outcome_flags */
+	uint64_t dispatch;             /* time from which idle resources are used */
+	struct when start;             /* earliest issue */
+	struct when address, loaded, end, complete;
+	struct when data;              /* of its stores */
+	struct when own;               /* their lines are there */
+	uint64_t store_extra;
+	unsigned nr_stores;            /* words */
+	uint64_t lines, iterations;    /* of a rep string */
+	uint16_t why;                  /* enum reason */
+	taint by;                      /* mode PASSAGES: whose result it waited for last */
+	uint64_t ready, least;         /* operands there; time of its first issue */
+	uint16_t psv;
+	uint8_t level, code_level;
+	uint64_t front_stall, translation_stall;
+};
+
+/* Issues the uops of a part; *w goes from when they are ready to when they start. */
+INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, unsigned which, struct when *w)
+{
+	const struct part *p = &y->p->part[which];
+	const struct use *u = y->uses + p->use, *end = u + p->nr_uses;
+
+	if (!p->uops)
+		return;
+	for (; u < end; u++) {
+		if (constrain_by(v, mode, w, u->resource))
+			y->why = u->resource;
+		use(v, mode, u->resource, u->amount, y->dispatch);
+	}
+	if (p->scheduler != RECIPE_NO_SCHEDULER)
+		waiting_issue(mode, v->scheduler[p->scheduler], p->uops, w);
+	if (mode == CHRONO_PASSAGES && w->t < y->least)
+		y->least = w->t;
+}
+
+/* Ticks of a translation that the first level does not have; `walk`: the word of its loads, 0: none. */
+INLINE uint64_t translate(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, enum outcome_tlb how, uint64_t walk)
+{
+	uint64_t t = v->cost.second;
+
+	if (how == TLB_WALK) {
+		t += v->cost.walk + outcome_level(walk) * v->cost.level[LEVEL_L2] + outcome_slot(walk) * v->cost.level[LEVEL_LLC] +
+		     outcome_distance(walk) * v->cost.level[LEVEL_MEMORY];
+		if (constrain_by(v, mode, w, RESOURCE_WALK))
+			y->why = RESOURCE_WALK;
+		bool idle = v->resource[RESOURCE_WALK] < y->dispatch;
+		if (mode == CHRONO_TAINT)
+			taint_use(&v->taints, &v->users[RESOURCE_WALK], idle);
+		v->resource[RESOURCE_WALK] = (idle ? y->dispatch : v->resource[RESOURCE_WALK]) + t / ABSTRACT_TICKS * v->inverse[RESOURCE_WALK];
+	}
+	return t;
+}
+
+/* A line comes from `level`: the buses it passes. */
+INLINE void transfer(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, enum level level, bool waits)
+{
+	static const unsigned buses[] = { RESOURCE_L2, RESOURCE_LLC, RESOURCE_MEMORY };
+	unsigned nr = level == LEVEL_MEMORY ? 3 : level == LEVEL_LLC ? 2 : 1;
+
+	for (unsigned i = 0; i < nr; i++) {
+		if (waits && constrain_by(v, mode, w, buses[i]))
+			y->why = (uint16_t)buses[i];
+		use(v, mode, buses[i], 1, y->dispatch);
+	}
+}
+
+/* The line of the access is not in L1D: *w goes from the request to when it is there. */
+INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
+{
+	enum level level = outcome_level(word);
+	struct when *slot = &v->missing[v->nr_missing++ % v->cost.misses];
+
+	if (constrain(v, mode, w, slot))
+		y->why = REASON_MISSES;
+	transfer(v, mode, y, w, level, true);
+	w->t += v->cost.level[level];
+	uint32_t slot1 = outcome_slot(word) % v->nr_line1, slot2 = outcome_slot2(word) % v->nr_line2;
+	if (constrain(v, mode, w, &v->line2[slot2])) {
+		y->why = REASON_LOAD;
+		level = (enum level)v->from2[slot2];
+		if (level == LEVEL_MEMORY)
+			y->psv |= PSV_ST_LLC;
+	}
+	add_self(v, mode, w);
+	*slot = *w;
+	if (slot2 && outcome_level(word) != LEVEL_L2) {
+		v->line2[slot2] = *w;
+		v->from2[slot2] = (uint8_t)level;
+	}
+	v->line1[slot1] = *w;
+	v->from1[slot1] = (uint8_t)level;
+}
+
+/* Out of line, and by value: so the way of the instruction stays in registers where nothing misses. */
+static __attribute__((noinline)) uint64_t miss_plain(struct chrono *v, uint64_t dispatch, uint64_t t, uint64_t word)
+{
+	struct way y = { .dispatch = dispatch };
+	struct when w = { .t = t };
+
+	miss(v, CHRONO_PLAIN, &y, &w, word);
+	return w.t;
+}
+
+static inline uint16_t events_of(uint64_t word)
+{
+	return (uint16_t)((outcome_level(word) != LEVEL_L1 ? PSV_ST_L1 : 0) | (outcome_tlb(word) != TLB_HIT ? PSV_ST_TLB : 0) |
+	                  (outcome_level(word) == LEVEL_MEMORY ? PSV_ST_LLC : 0));
+}
+
+/* The line that an access at *w wants is in L1D, or comes there; returns when. */
+INLINE struct when line(struct chrono *v, const enum chrono_mode mode, struct way *y, const struct when *w, uint64_t word)
+{
+	struct when there = *w;
+
+	if (__builtin_expect(outcome_level(word) == LEVEL_L1, 1)) {
+		/* The hit's own latency is the caller's; a line on its way is waited for. */
+		there.t += v->cost.load;
+		if (outcome_slot(word) < v->nr_line1 && constrain(v, mode, &there, &v->line1[outcome_slot(word)])) {
+			y->why = REASON_LOAD;
+			y->level = LEVEL_FILL_BUFFER;
+			y->psv |= v->from1[outcome_slot(word)] == LEVEL_MEMORY ? PSV_ST_L1 | PSV_ST_LLC : PSV_ST_L1;
+		}
+		return there;
+	}
+	if (mode == CHRONO_PLAIN)
+		there.t = miss_plain(v, y->dispatch, there.t, word);
+	else
+		miss(v, mode, y, &there, word);
+	return there;
+}
+
+INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word, uint64_t walk)
+{
+	struct when w = y->address;
+	bool extra = y->p->load_extra;
+
+	if (__builtin_expect(outcome_tlb(word) != TLB_HIT, 0))
+		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
+	struct when there = line(v, mode, y, &w, word);
+	if (__builtin_expect(outcome_distance(word), 0)) {
+		if (constrain_after(v, mode, &there, &v->written[(v->nr_written - outcome_distance(word)) % STORE_RING], v->cost.forward))
+			y->why = REASON_LOAD;
+		if (mode == CHRONO_PASSAGES && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)
+			y->level = LEVEL_FORWARD;
+	}
+	there.t += v->cost.split[outcome_split(word)];
+	if (extra)
+		there.t += y->p->load_extra * v->cost.load_extra;
+	constrain(v, mode, &y->loaded, &there);
+	if (mode == CHRONO_PASSAGES) {
+		y->psv |= events_of(word);
+		if (outcome_level(word) > (enum level)y->level)
+			y->level = (uint8_t)outcome_level(word);
+	}
+}
+
+INLINE void store_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word, uint64_t walk)
+{
+	struct when w = y->address;
+
+	if (outcome_tlb(word) != TLB_HIT) {
+		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
+		if (mode == CHRONO_PASSAGES)
+			y->psv |= PSV_ST_TLB;
+	}
+	struct when there = line(v, mode, y, &w, word);
+	constrain(v, mode, &y->own, &there);
+	y->store_extra += v->cost.split_store[outcome_split(word)];
+	y->nr_stores++;
+}
+
+/* A line that nobody waits for yet. */
+INLINE void fill_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word)
+{
+	struct when w = y->address;
+
+	transfer(v, mode, y, &w, outcome_level(word), true);
+	w.t += v->cost.level[outcome_level(word)];
+	add_self(v, mode, &w);
+	uint32_t slot1 = outcome_slot(word) % v->nr_line1, slot2 = outcome_slot2(word) % v->nr_line2;
+	if (outcome_kind(word) == OUTCOME_FILL_L2) {
+		v->line2[slot2] = w;
+		v->from2[slot2] = (uint8_t)outcome_level(word);
+		return;
+	}
+	v->from1[slot1] = (uint8_t)outcome_level(word);
+	if (constrain(v, mode, &w, &v->line2[slot2]))
+		v->from1[slot1] = v->from2[slot2];
+	v->line1[slot1] = w;
+}
+
+INLINE void write_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word)
+{
+	enum level level = outcome_level(word);
+
+	use(v, mode, level == LEVEL_MEMORY ? RESOURCE_MEMORY : level == LEVEL_LLC ? RESOURCE_LLC : RESOURCE_L2, 1, y->dispatch);
+}
+
+/* The words of its accesses from *word to `end`, in the order they stand. */
+INLINE void accesses(struct chrono *v, const enum chrono_mode mode, struct way *y, const uint64_t *word, const uint64_t *end)
+{
+	uint64_t walk = 0;
+
+	for (; word < end; word++) {
+		switch (outcome_kind(*word)) {
+		case OUTCOME_LOAD:
+			load_word(v, mode, y, *word, walk);
+			y->lines++;
+			break;
+		case OUTCOME_STORE:
+			store_word(v, mode, y, *word, walk);
+			break;
+		case OUTCOME_SOFT: {
+			struct when w = y->address;
+			if (outcome_tlb(*word) != TLB_HIT)
+				w.t += translate(v, mode, y, &w, outcome_tlb(*word), walk);
+			line(v, mode, y, &w, *word);
+			break;
+		}
+		case OUTCOME_SOURCE:
+			constrain_after(v, mode, &y->loaded, &v->written[(v->nr_written - outcome_distance(*word)) % STORE_RING], v->cost.forward);
+			break;
+		case OUTCOME_FILL_L1:
+		case OUTCOME_FILL_L2:
+			fill_word(v, mode, y, *word);
+			break;
+		case OUTCOME_WRITE:
+			write_word(v, mode, y, *word);
+			break;
+		case OUTCOME_WALK:
+			walk = *word;
+			break;
+		case OUTCOME_REPEAT:
+			y->iterations = *word >> 16;
+			break;
+		case OUTCOME_CODE:
+		case OUTCOME_ACCESSES:
+			break;
+		}
+	}
+}
+
+#endif

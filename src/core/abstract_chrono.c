@@ -1,0 +1,193 @@
+/* One variant of the abstract core as a whole: its set-up, what it has counted, and who was on the critical path. */
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "core/abstract_state.h"
+
+/* --- causality --------------------------------------------------------------------------------------- */
+
+void chrono_critical_one(struct chrono *v, uint64_t n)
+{
+	const struct lately *l = &v->lately[n % v->window];
+
+	if (!l->counted)
+		return;
+	if (l->insn >= v->nr_row_of) {
+		size_t nr = v->nr_row_of ? v->nr_row_of : 1024;
+		while (nr <= l->insn)
+			nr *= 2;
+		v->row_of = g_renew(uint32_t, v->row_of, nr);
+		for (size_t i = v->nr_row_of; i < nr; i++)
+			v->row_of[i] = 0;
+		v->nr_row_of = nr;
+	}
+	if (!v->row_of[l->insn]) {
+		g_array_set_size(v->rows, v->rows->len + 1);
+		v->row_of[l->insn] = v->rows->len;
+	}
+	struct causality_row *row = &g_array_index(v->rows, struct causality_row, v->row_of[l->insn] - 1);
+	row->count++;
+	row->reason[l->reason]++;
+	v->critical++;
+}
+
+void chrono_finish(struct chrono *v)
+{
+	uint64_t first = v->flow.record >= v->window ? v->flow.record - v->window + 1 : 1;
+
+	if (v->mode != CHRONO_TAINT)
+		return;
+	for (uint64_t n = first; n <= v->flow.record; n++)
+		if (taint_has(&v->taints, v->flow.retire.who, n))
+			chrono_critical_one(v, n);
+}
+
+const struct causality_row *chrono_row(const struct chrono *v, uint32_t insn)
+{
+	if (insn >= v->nr_row_of || !v->row_of[insn])
+		return NULL;
+	return &g_array_index(v->rows, struct causality_row, v->row_of[insn] - 1);
+}
+
+uint64_t chrono_critical(const struct chrono *v)
+{
+	return v->critical;
+}
+
+/* --- counts ------------------------------------------------------------------------------------------ */
+
+uint64_t chrono_cycles(const struct chrono *v)
+{
+	return v->cycles;
+}
+
+uint64_t chrono_instructions(const struct chrono *v)
+{
+	return v->instructions;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------- */
+
+/* A ring that holds `entries` and what one instruction adds. */
+static int ring(struct when **out, uint64_t *mask, uint64_t entries)
+{
+	uint64_t n = 512;
+
+	while (n < entries + UINT8_MAX + 1)
+		n *= 2;
+	*mask = n - 1;
+	*out = calloc(n, sizeof **out);
+	return *out ? 0 : -ENOMEM;
+}
+
+static int make_schedulers(struct chrono *v)
+{
+	for (unsigned i = 0; i < CORE_SCHEDULERS; i++) {
+		if (!v->cost.scheduler[i])
+			continue;
+		v->scheduler[i] = calloc(1, sizeof *v->scheduler[i]);
+		if (!v->scheduler[i])
+			return -ENOMEM;
+		v->scheduler[i]->entries = v->cost.scheduler[i];
+		if (v->mode == CHRONO_TAINT) {
+			v->scheduler[i]->who = calloc(WAITING_WINDOW, sizeof *v->scheduler[i]->who);
+			if (!v->scheduler[i]->who)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int make_taint(struct chrono *v)
+{
+	int err;
+
+	v->window = 2 * (uint64_t)v->cost.rob;
+	v->rows = g_array_new(FALSE, TRUE, sizeof(struct causality_row));
+	v->lately = calloc(v->window, sizeof *v->lately);
+	err = v->lately ? taints_init(&v->taints, (uint32_t)v->window + 1) : -ENOMEM;
+	for (unsigned i = 0; i < NR_RESOURCES && !err; i++)
+		err = taint_users_init(&v->users[i], &v->taints);
+	return err;
+}
+
+static int make(struct chrono *v, const struct core_desc *d)
+{
+	uint64_t slots = v->cost.rob > v->cost.queue ? v->cost.rob : v->cost.queue;
+	int err = ring(&v->rob, &v->ring_mask, slots);
+
+	if (!err)
+		err = ring(&v->queued, &v->ring_mask, slots);
+	if (!err)
+		err = ring(&v->loads, &v->loads_mask, v->cost.load_queue);
+	if (!err)
+		err = ring(&v->stores, &v->stores_mask, v->cost.store_queue);
+	v->nr_line1 = (uint32_t)(d->l1d_size / d->l1d_line);
+	v->nr_line2 = 1 + (uint32_t)((d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line);
+	v->missing = calloc(v->cost.misses, sizeof *v->missing);
+	v->written = calloc(STORE_RING, sizeof *v->written);
+	v->line1 = calloc(v->nr_line1, sizeof *v->line1);
+	v->line2 = calloc(v->nr_line2, sizeof *v->line2);
+	v->from1 = calloc(v->nr_line1, 1);
+	v->from2 = calloc(v->nr_line2, 1);
+	if (!v->missing || !v->written || !v->line1 || !v->line2 || !v->from1 || !v->from2)
+		err = -ENOMEM;
+	if (!err)
+		err = make_schedulers(v);
+	if (!err && v->mode == CHRONO_TAINT)
+		err = make_taint(v);
+	return err;
+}
+
+int chrono_new(struct chrono **out, const struct core_desc *d, const struct abstract_costs *costs, const struct recipes *recipes,
+               enum chrono_mode mode)
+{
+	struct chrono *v = calloc(1, sizeof *v);
+
+	*out = NULL;
+	if (!v)
+		return error_errno(ENOMEM, "abstract core");
+	v->cost = *costs;
+	v->recipes = recipes;
+	v->mode = mode;
+	for (unsigned i = 0; i < RESOURCE_PORTS; i++)
+		v->inverse[i] = costs->inverse[i];
+	v->flow.supply.t = costs->front;    /* cycle 0 is the first fetch */
+	if (make(v, d)) {
+		chrono_free(v);
+		return error_errno(ENOMEM, "abstract core");
+	}
+	*out = v;
+	return 0;
+}
+
+void chrono_free(struct chrono *v)
+{
+	if (!v)
+		return;
+	free(v->rob);
+	free(v->queued);
+	free(v->loads);
+	free(v->stores);
+	free(v->missing);
+	free(v->written);
+	free(v->line1);
+	free(v->line2);
+	free(v->from1);
+	free(v->from2);
+	for (unsigned i = 0; i < CORE_SCHEDULERS; i++) {
+		if (v->scheduler[i])
+			free(v->scheduler[i]->who);
+		free(v->scheduler[i]);
+	}
+	for (unsigned i = 0; i < NR_RESOURCES; i++)
+		taint_users_fini(&v->users[i]);
+	taints_fini(&v->taints);
+	free(v->lately);
+	g_free(v->row_of);
+	if (v->rows)
+		g_array_free(v->rows, TRUE);
+	free(v);
+}

@@ -1,0 +1,244 @@
+/*
+ * The state of one variant of the abstract core, and the operations on it that Algorithm 1 is made of: ConstrainBy, UsedBy,
+ * and schedulers. For abstract_time.c, abstract_access.h and abstract_chrono.c alone.
+ *
+ * Everything that runs for each instruction is inlined into one loop for each mode, so that what a mode does not want costs
+ * nothing: `mode` is a constant wherever it is tested.
+ */
+#ifndef CYCLEWISE_CORE_ABSTRACT_STATE_H
+#define CYCLEWISE_CORE_ABSTRACT_STATE_H
+
+#include <glib.h>
+
+#include "core/abstract_taint.h"
+#include "core/abstract_time.h"
+
+/*
+ * A time, and what it is due to. `who`: in mode TAINT the set of instructions that determine it; in mode PASSAGES the
+ * number of the instruction that set it, from 1 on; else unused.
+ */
+struct when {
+	uint64_t t;
+	taint who;
+};
+
+enum {
+	STORE_RING = OUTCOME_FAR + 1,
+	WAITING_WINDOW = 1 << 15,      /* cycles; what waits longer counts as issued then */
+};
+
+/*
+ * A scheduler: entries that are given back out of order. held = taken - given back in cycles <= now; bit c of `some` is set
+ * iff cycle c of (now, now + WAITING_WINDOW) gives any back.
+ */
+struct waiting {
+	uint64_t now, held;            /* cycle of dispatch; entries */
+	uint32_t entries;
+	uint16_t given[WAITING_WINDOW]; /* [cycle % window] */
+	uint64_t some[WAITING_WINDOW / 64];
+	taint *who;                    /* [cycle % window]: whose issue gave back the last one; NULL: not wanted */
+};
+
+/* What became of the last instructions, until they leave the taint queue. */
+struct lately {
+	uint32_t insn;
+	uint16_t reason;
+	bool counted;
+};
+
+/* What every instruction changes: apart, so that it stays in registers while a batch is timed. */
+struct flow {
+	struct when dispatch, frontend, supply, retire; /* supply: offered to rename by the front end */
+	uint64_t nr_slots;
+	uint64_t record;               /* number of the present instruction, from 1 on */
+	taint dispatch_by;             /* mode PASSAGES: whose leaving raised `dispatch` last */
+	uint16_t why;                  /* what raised `dispatch` last, enum reason */
+	uint16_t why_supply;
+};
+
+struct chrono {
+	struct flow flow;
+	struct abstract_costs cost;
+	const struct recipes *recipes;
+	unsigned nr_groups;            /* of which the inverse throughput is known */
+	enum chrono_mode mode;
+	uint64_t inverse[NR_RESOURCES];
+	uint64_t resource[NR_RESOURCES];
+	struct taint_users users[NR_RESOURCES];
+
+	struct when reg[NR_REGS];
+	struct when serial, memory_floor, loads_done, stores_freed, drain;
+	struct when pair;              /* what the first of a macro-fused pair resolved */
+	uint64_t ring_mask;            /* of rob and queued, by slot */
+	struct when *rob;              /* [slot & mask]: its commit */
+	struct when *queued;           /* [slot & mask]: its dispatch */
+	uint64_t loads_mask, stores_mask;
+	struct when *loads, *stores;   /* [n & mask]: commit of the n-th load; drain of the n-th store */
+	uint64_t nr_loads, nr_stores;
+	struct when *missing;          /* [n % cost.misses]: end of the n-th miss */
+	uint64_t nr_missing;
+	struct when *written;          /* [n % STORE_RING]: data of the n-th store known */
+	uint64_t nr_written;
+	struct when *line1, *line2;    /* [slot]: the line is in L1D, L2 */
+	uint8_t *from1, *from2;        /* [slot]: enum level that sent it last */
+	uint32_t nr_line1, nr_line2;
+	struct waiting *scheduler[CORE_SCHEDULERS];
+
+	uint32_t mispredicts;          /* thousandths of one saved up */
+	uint64_t cycles, instructions; /* counted */
+	uint64_t commit;               /* cycle of the youngest's, + 1 */
+	bool broken;                   /* a fault or system call has redirected fetch */
+
+	struct taints taints;
+	uint64_t window;               /* of the taint queue */
+	struct lately *lately;         /* [number % window] */
+	uint32_t *row_of;              /* [nr_row_of]: row + 1; 0: none */
+	size_t nr_row_of;
+	GArray *rows;                  /* struct causality_row */
+	uint64_t critical;
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* --- the three operations ---------------------------------------------------------------------------- */
+
+/* ConstrainBy: whether `c` is what `this` waits for now. */
+INLINE bool constrain(struct chrono *v, const enum chrono_mode mode, struct when *this, const struct when *c)
+{
+	if (c->t > this->t) {
+		this->t = c->t;
+		if (mode != CHRONO_PLAIN)
+			this->who = c->who;
+		return true;
+	}
+	if (mode == CHRONO_TAINT && c->t == this->t)
+		this->who = taint_union(&v->taints, this->who, c->who);
+	return false;
+}
+
+/* The same by a time `later` after `c`. */
+INLINE bool constrain_after(struct chrono *v, const enum chrono_mode mode, struct when *this, const struct when *c, uint64_t later)
+{
+	struct when w = { .t = c->t + later, .who = mode != CHRONO_PLAIN ? c->who : 0 };
+	return constrain(v, mode, this, &w);
+}
+
+/* The same by a resource. */
+INLINE bool constrain_by(struct chrono *v, const enum chrono_mode mode, struct when *this, unsigned resource)
+{
+	uint64_t t = v->resource[resource];
+
+	if (t > this->t) {
+		this->t = t;
+		if (mode == CHRONO_TAINT)
+			this->who = taint_of_users(&v->taints, &v->users[resource]);
+		if (mode == CHRONO_PASSAGES)
+			this->who = 0;
+		return true;
+	}
+	if (mode == CHRONO_TAINT && t == this->t && t)
+		this->who = taint_union_users(&v->taints, this->who, &v->users[resource]);
+	return false;
+}
+
+/* UsedBy: for `amount` x inverse throughput, from `least` on where it was idle. */
+INLINE void use(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t amount, uint64_t least)
+{
+	bool idle = v->resource[resource] < least;
+
+	if (mode == CHRONO_TAINT)
+		taint_use(&v->taints, &v->users[resource], idle);
+	v->resource[resource] = (idle ? least : v->resource[resource]) + amount * v->inverse[resource];
+}
+
+/* The instruction itself is among those that determine the time. */
+INLINE void add_self(struct chrono *v, const enum chrono_mode mode, struct when *w)
+{
+	if (mode == CHRONO_TAINT)
+		w->who = taint_add(&v->taints, w->who);
+	if (mode == CHRONO_PASSAGES)
+		w->who = v->taints.now;
+}
+
+/* --- schedulers -------------------------------------------------------------------------------------- */
+
+static inline uint64_t cycle_of(uint64_t t)
+{
+	return t / ABSTRACT_TICKS;
+}
+
+static inline void waiting_give(struct waiting *w, uint64_t cycle)
+{
+	uint64_t at = cycle % WAITING_WINDOW;
+
+	if (w->some[at / 64] >> (at % 64) & 1) {
+		w->held -= w->given[at];
+		w->given[at] = 0;
+		w->some[at / 64] &= ~(UINT64_C(1) << (at % 64));
+	}
+}
+
+/* The next cycle after now that gives any back; now itself + the window where none does. */
+static inline uint64_t waiting_next(const struct waiting *w)
+{
+	for (uint64_t c = w->now + 1, end = w->now + WAITING_WINDOW; c < end; c = (c | 63) + 1) {
+		uint64_t some = w->some[c % WAITING_WINDOW / 64] >> (c % 64);
+		if (some)
+			return c + (uint64_t)__builtin_ctzll(some);
+	}
+	return w->now + WAITING_WINDOW;
+}
+
+static inline void waiting_advance(struct waiting *w, uint64_t cycle)
+{
+	while (w->now < cycle) {
+		uint64_t c = w->now + 1, some = w->some[c % WAITING_WINDOW / 64] >> (c % 64);
+		uint64_t next = some ? c + (uint64_t)__builtin_ctzll(some) : c | 63;
+		w->now = next < cycle ? next : cycle;
+		waiting_give(w, w->now);
+	}
+}
+
+/* Dispatch waits until `uops` more fit in; *this is at least the present time of dispatch. */
+INLINE bool constrain_scheduler(struct chrono *v, const enum chrono_mode mode, struct when *this, struct waiting *w, unsigned uops)
+{
+	bool waits = false;
+
+	waiting_advance(w, cycle_of(this->t));
+	if (uops > w->entries)
+		uops = w->entries;
+	while (w->held + uops > w->entries) {
+		w->now = waiting_next(w);
+		struct when free = { w->now * ABSTRACT_TICKS, mode == CHRONO_TAINT ? w->who[w->now % WAITING_WINDOW] : 0 };
+		waiting_give(w, w->now);
+		waits = true;
+		constrain(v, mode, this, &free);
+	}
+	w->held += uops;
+	return waits;
+}
+
+/* They issue at `issue`, and their entries are free in the cycle after. */
+INLINE void waiting_issue(const enum chrono_mode mode, struct waiting *w, unsigned uops, const struct when *issue)
+{
+	uint64_t cycle = cycle_of(issue->t) + 1;
+
+	if (uops > w->entries)
+		uops = w->entries;
+	if (cycle <= w->now) {
+		w->held -= uops;
+		return;
+	}
+	if (cycle >= w->now + WAITING_WINDOW)
+		cycle = w->now + WAITING_WINDOW - 1;
+	uint64_t at = cycle % WAITING_WINDOW;
+	w->given[at] = (uint16_t)(w->given[at] + uops);
+	w->some[at / 64] |= UINT64_C(1) << (at % 64);
+	if (mode == CHRONO_TAINT)
+		w->who[at] = issue->who;
+}
+
+/* abstract_chrono.c: instruction `n`, the oldest of the taint queue, helped to determine what was looked at. */
+void chrono_critical_one(struct chrono *v, uint64_t n);
+
+#endif
