@@ -39,9 +39,9 @@ enum option_group {
 	OPTIONS_LIST = 1 << 2,             /* what prints lists */
 	OPTIONS_CORE = 1 << 3,             /* what writes a core description */
 	OPTIONS_STUDY = 1 << 4,            /* what compares methods */
-	OPTIONS_DESCRIBE = 1 << 6,         /* what looks at a core and runs nothing */
 	OPTIONS_WEIGHTS = 1 << 5,          /* what weights resources */
 	OPTIONS_CODE = 1 << 6,             /* what shows code */
+	OPTIONS_DESCRIBE = 1 << 7,         /* what looks at a core and runs nothing */
 };
 
 enum option_kind {
