@@ -4,8 +4,9 @@ from case import NOISY
 from score import score, sets
 
 TOP_ERRORS = 12
-FOREIGN = (" That is not the Skylake-SP that the model is made for: the figures show what the method gives on such a processor with a\n"
-           "description that was not made by hand for it, not how true `skylake-sp` is.")
+FOREIGN = """
+That is not the Skylake-SP that the model is made for: the figures say what the method gives on such a processor with a description
+that was not made by hand for it, and not how true `skylake-sp` is."""
 
 HEAD = """# How true the model is
 
@@ -55,7 +56,7 @@ def listing(cases):
 
 def document(about, cases):
     leaves_out = [item for item in about.get("leaves out", "").split("; ") if item]
-    origin = f"Measured on {about['host']}, compared with the core `{about['core']}`.{FOREIGN if about['core'] != 'skylake-sp' else ''}"
+    origin = f"Measured on {about['host']},\ncompared with the core `{about['core']}`.{FOREIGN if about['core'] != 'skylake-sp' else ''}"
     out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=NOISY), "## Results", "", *table(cases), "", "## Largest errors", "", "Of the half that may be looked at.", ""]
     for group, title in (("kernels", "Kernels"), ("blocks", "Basic blocks"), ("programs", "Whole programs")):
         good = sorted((c for c in cases if c.group == group and c.counts and not c.held_out), key=lambda c: -abs(c.error))[:TOP_ERRORS]

@@ -22,7 +22,7 @@ def write(path, about, cases):
         table.writerow(COLUMNS)
         for c in cases:
             table.writerow([c.group, c.name, c.level, c.bytes, "held out" if c.held_out else "tuning", c.instructions, f"{c.native:.0f}",
-                            f"{c.spread:.3f}", f"{c.cycles:.0f}", f"{c.error:+.4f}", verdict(c)])
+                            f"{c.spread:.5f}", f"{c.cycles:.0f}", f"{c.error:+.4f}", verdict(c)])
 
 
 def read(path):
