@@ -81,8 +81,8 @@ def description(core):
 def build_programs(folder):
     folder.mkdir(parents=True, exist_ok=True)
     here = TOP / "accuracy"
-    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-o", str(folder / "clock"), str(here / "clock_main.c"), str(here / "clock.c")],
-                   check=True)
+    sources = [str(here / name) for name in ("clock_main.c", "clock.c")]
+    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-o", str(folder / "clock"), *sources], check=True)
     kernels.build(folder)
     blocks.build(folder)
 
@@ -108,7 +108,7 @@ def native_round(cases, measure, title):
 
 
 def measure_native(cases, measure, rounds):
-    """Rounds over all cases, one case at a time: what disturbs a case in one round has passed in the next. Then more for the noisy."""
+    """Rounds over all cases: what disturbs a case in one round has passed in the next. Then more for those that are noisy."""
     for number in range(rounds):
         native_round(cases, measure, f"round {number + 1} of {rounds}")
     for number in range(rounds):
@@ -156,13 +156,16 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("build", nargs="?", default="build", help="build directory (default: build)")
-    add("--core", metavar="NAME|FILE", help="core to compare with; default: skylake-sp on that processor, elsewhere what `cyclewise calibrate` writes")
+    add("--core", metavar="NAME|FILE",
+        help="core to compare with; default: skylake-sp on that processor, elsewhere what `cyclewise calibrate` writes")
     add("--group", action="append", choices=list(GROUPS), help="this group alone: prints, and writes nothing; may be repeated")
     add("--only", metavar="TEXT", help="cases with TEXT in their name alone: prints, and writes nothing")
-    add("--held-out", action="store_true", help="list the largest errors of the half that nothing may be tuned on, in place of the other half's")
+    add("--held-out", action="store_true",
+        help="list the largest errors of the half that nothing may be tuned on, in place of the other half's")
     add("--rounds", type=int, default=3, help="native rounds (default: 3), and at most as many more of what is noisy")
-    add("--jobs", type=int, default=os.cpu_count(), help="models at a time (default: all processors); nothing else runs while natives are timed")
-    add("--model-only", action="store_true", help="keep the native cycles of results.csv, and its core without --core: the same measurement, another model")
+    add("--jobs", type=int, default=os.cpu_count(), help="models at a time (default: all processors); timing is always alone")
+    add("--model-only", action="store_true",
+        help="keep the native cycles of results.csv, and its core without --core: the same measurement, another model")
     add("--document", action="store_true", help="write docs/accuracy.md from results.csv, and nothing else")
     return parser.parse_args()
 

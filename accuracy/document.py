@@ -56,15 +56,17 @@ def listing(cases):
 
 def document(about, cases):
     leaves_out = [item for item in about.get("leaves out", "").split("; ") if item]
-    origin = f"Measured on {about['host']},\ncompared with the core `{about['core']}`.{FOREIGN if about['core'] != 'skylake-sp' else ''}"
-    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=NOISY), "## Results", "", *table(cases), "", "## Largest errors", "", "Of the half that may be looked at.", ""]
+    origin = f"Measured on {about['host']},\ncompared with the core `{about['core']}`."
+    if about["core"] != "skylake-sp":
+        origin += FOREIGN
+    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=NOISY), "## Results", "", *table(cases), ""]
+    out += ["## Largest errors", "", "Of the half that may be looked at.", ""]
     for group, title in (("kernels", "Kernels"), ("blocks", "Basic blocks"), ("programs", "Whole programs")):
-        good = sorted((c for c in cases if c.group == group and c.counts and not c.held_out), key=lambda c: -abs(c.error))[:TOP_ERRORS]
-        if good:
-            out += [f"### {title}", "", *listing(good), ""]
-    apart = [c for c in cases if not c.counts]
+        shown = [c for c in cases if c.group == group and c.counts and not c.held_out]
+        if shown:
+            out += [f"### {title}", "", *listing(sorted(shown, key=lambda c: -abs(c.error))[:TOP_ERRORS]), ""]
     out += ["## Left out of the means", ""]
-    out += [f"- {c.name}: {results.verdict(c)}" + (f", {c.spread:.1%} between rounds" if c.noisy and not c.failed else "") for c in apart] or ["Nothing."]
+    out += [f"- {c.name}: " + (results.verdict(c) if c.failed else f"noisy, {c.spread:.1%} between rounds") for c in cases if not c.counts]
     out += ["", "## What the model leaves out", "", "Of this core, by its description:", ""]
     out += [f"- {item}" for item in leaves_out]
     out += ["", "And always: the kernel (a system call is a fixed cost; page faults, timer interrupts and the hypervisor are in native time), "
