@@ -10,6 +10,11 @@
  * are three sums since the last committed branch, and the penalty is the number of such cycles from one dispatch to
  * another; tests compare with the table itself.
  *
+ * The shared table (sFMT) has one set of instruction-side counters for all branches, and in each ROB entry a bit for an
+ * instruction that missed: the first of them to commit adds the counters up and clears all bits, a mispredicted branch
+ * that commits clears the counters. So misses on a wrong path are counted if an older miss commits before their branch, and
+ * then twice, as they are in the branch's penalty, too. It is the same machine with that in place of the rows.
+ *
  * While the ROB is full a cycle belongs to what blocks its head, if that is a miss or a long-latency instruction, and
  * to no front-end counter (§3.3.2, §4.2, §4.3). "L2" is the last level before memory. What is left is the base.
  *
@@ -39,6 +44,22 @@ struct flight {
 	bool counted;
 };
 
+/* A commit that the shared table looks at. */
+struct credit {
+	uint64_t cycle, dispatch;
+	bool missed, mispredicted;
+};
+
+/* The shared table. Invariant: cycles before `swept` are in it, and all that committed by then. */
+struct shared {
+	uint64_t local[CPI_ITLB + 1];  /* [CPI_L1I .. CPI_ITLB] */
+	uint64_t swept;
+	uint64_t reset;                /* bits of what dispatched before are clear */
+	struct credit *credits;        /* [room], ring: to come, in order */
+	uint64_t first, last, room;
+	GArray *doomed;                /* struct timed: missed and did not dispatch; since the last that did */
+};
+
 /* Slots of what is to be squashed in one cycle. */
 struct doomed { uint64_t leave; uint32_t slots; };
 
@@ -52,6 +73,7 @@ struct fmt_lane {
 	uint64_t units;                /* counted, in all intervals the walker gave out */
 	uint64_t cycles[NR_CPI];       /* [CPI_BASE] unused */
 	uint64_t local[CPI_ITLB + 1];  /* [CPI_L1I .. CPI_ITLB]: the row of the next branch */
+	struct shared *shared;         /* in place of rows; NULL: rows */
 	uint64_t now;
 	uint64_t on;                   /* cycles before `now` that front-end counters may count */
 	bool last_on;                  /* the cycle now - 1 is one of them */
@@ -72,6 +94,7 @@ struct fmt_lane {
 };
 
 struct fmt {
+	bool shared;
 	uint32_t width, entries;
 	struct fmt_lane *lanes;
 };
@@ -85,6 +108,12 @@ static int fmt_open(void *state, const struct run *run)
 	return 0;
 }
 
+static int sfmt_open(void *state, const struct run *run)
+{
+	((struct fmt *)state)->shared = true;
+	return fmt_open(state, run);
+}
+
 static int fmt_lane(void *state, void *lane, uint32_t thread)
 {
 	struct fmt *s = state;
@@ -93,6 +122,12 @@ static int fmt_lane(void *state, void *lane, uint32_t thread)
 	l->flight_room = l->off_room = 256;
 	l->flights = g_new(struct flight, l->flight_room);
 	l->offs = g_new(struct span, l->off_room);
+	if (s->shared) {
+		l->shared = g_new0(struct shared, 1);
+		l->shared->room = 64;
+		l->shared->credits = g_new(struct credit, l->shared->room);
+		l->shared->doomed = g_array_new(FALSE, FALSE, sizeof(struct timed));
+	}
 	l->next = s->lanes;
 	s->lanes = l;
 	return 0;
@@ -240,6 +275,89 @@ static uint64_t count_stalls(struct fmt_lane *l, const struct timed *t)
 	return tlb + cache;
 }
 
+/* --- the shared table ---------------------------------------------------------------------------------- */
+
+static void push_credit(struct shared *h, struct credit c)
+{
+	if (h->last - h->first == h->room) {
+		h->credits = ring_grow(h->credits, sizeof(c), h->room, h->first);
+		h->room *= 2;
+	}
+	h->credits[h->last++ & (h->room - 1)] = c;
+}
+
+/* What committed up to `cycle`. */
+static void give_credit(struct fmt_lane *l, uint64_t cycle)
+{
+	struct shared *h = l->shared;
+
+	for (; h->first < h->last && h->credits[h->first & (h->room - 1)].cycle <= cycle; h->first++) {
+		const struct credit *c = &h->credits[h->first & (h->room - 1)];
+		bool adds = c->missed && c->dispatch >= h->reset;
+
+		for (unsigned k = CPI_L1I; k <= CPI_ITLB; k++) {
+			l->cycles[k] += adds ? h->local[k] : 0;
+			h->local[k] = adds || c->mispredicted ? 0 : h->local[k];
+		}
+		h->reset = adds ? c->cycle : h->reset;
+	}
+}
+
+/* Fetch delivered nothing in [from, to): into the counters, with what commits meanwhile. */
+static void sweep(struct fmt_lane *l, enum cpi k, uint64_t from, uint64_t to)
+{
+	struct shared *h = l->shared;
+
+	from = MAX(from, h->swept);
+	if (from >= to)
+		return;
+	give_credit(l, from);
+	while (h->first < h->last && h->credits[h->first & (h->room - 1)].cycle < to) {
+		uint64_t commit = h->credits[h->first & (h->room - 1)].cycle;
+		h->local[k] += cycles_on(l, from, commit);
+		from = commit;
+		give_credit(l, from);
+	}
+	h->local[k] += cycles_on(l, from, to);
+	h->swept = to;
+}
+
+static void sweep_stalls(struct fmt_lane *l, const struct timed *t)
+{
+	uint64_t end = timed_commits(t) ? timed_dispatch(t) : timed_leave(t);
+	uint64_t tlb = MIN(t->fetch + t->itlb_stall, end), cache = MIN(t->fetch + t->itlb_stall + t->icache_stall, end);
+
+	sweep(l, CPI_ITLB, t->fetch, tlb);
+	sweep(l, timed_code_level(t) == ILEVEL_MEMORY ? CPI_L2I : CPI_L1I, tlb, cache);
+}
+
+static bool stalled(const struct timed *t) { return t->icache_stall | t->itlb_stall; }
+
+/* Those that did not dispatch: they are gone, so that all about their cycles is known. */
+static void sweep_doomed(struct fmt_lane *l)
+{
+	GArray *doomed = l->shared->doomed;
+
+	for (guint i = 0; i < doomed->len; i++)
+		sweep_stalls(l, &g_array_index(doomed, struct timed, i));
+	g_array_set_size(doomed, 0);
+}
+
+/* With a record that dispatches. */
+static void share(struct fmt_lane *l, const struct timed *t)
+{
+	struct shared *h = l->shared;
+
+	sweep_doomed(l);
+	l->fetch = t->fetch;
+	if (stalled(t))
+		sweep_stalls(l, t);
+	if (timed_commits(t) && (stalled(t) || t->flags & TIMED_MISPREDICT))
+		push_credit(h, (struct credit){ timed_leave(t), timed_dispatch(t), stalled(t), t->flags & TIMED_MISPREDICT });
+}
+
+/* --- dispatch ------------------------------------------------------------------------------------------ */
+
 static uint64_t on_at_dispatch(const struct fmt_lane *l)
 {
 	return l->on - l->last_on;
@@ -305,13 +423,15 @@ static void dispatch(const struct fmt *s, struct fmt_lane *l, const struct timed
 	bool counted = t->flags & TIMED_COUNTED, commits = timed_commits(t);
 	uint64_t cycle = timed_dispatch(t), own = 0;
 
-	l->fetch = t->fetch;
 	if (l->now <= cycle) {
 		uint32_t slots = MIN(t->slots, s->width);
 		if (l->now < cycle)
 			go_on(l, cycle, s->entries > slots ? s->entries - slots : 0, counted);
 		go_on(l, cycle + 1, UINT32_MAX, counted);
 	}
+	if (l->shared)
+		share(l, t);
+	l->fetch = t->fetch;
 	if (!commits)
 		enter_doomed(l, t);
 	if (t->flags & TIMED_WRONG)
@@ -328,7 +448,7 @@ static void dispatch(const struct fmt *s, struct fmt_lane *l, const struct timed
 	if (!commits || !(t->flags & (TIMED_BRANCH | TIMED_MISPREDICT)))
 		return;
 	for (unsigned k = CPI_L1I; k <= CPI_ITLB; k++) {
-		l->cycles[k] += l->local[k];
+		l->cycles[k] += l->shared ? 0 : l->local[k];
 		l->local[k] = 0;
 	}
 	if (t->flags & TIMED_MISPREDICT) {
@@ -364,10 +484,12 @@ static void fmt_block(void *state, void *lane, const struct block *b)
 	struct fmt_lane *l = lane;
 
 	for (const struct timed *t = b->t, *end = t + b->n; t < end; t++) {
-		if (t->flags & TIMED_WRONG)
+		if (t->flags & TIMED_WRONG && !s->shared)
 			t = follow_doomed(l, t, end);
 		if (t < end && t->dispatch != TIMED_NEVER)
 			dispatch(s, l, t);
+		else if (s->shared && t < end && stalled(t))
+			g_array_append_vals(l->shared->doomed, t, 1);
 	}
 	take(l, &b->walked);
 	l->end = b->walked.end;
@@ -380,6 +502,10 @@ static void fmt_finish(void *state, void *lane)
 	struct fmt_lane *l = lane;
 
 	go_on(l, l->end, s->entries - 1, false);
+	if (l->shared) {
+		sweep_doomed(l);
+		give_credit(l, UINT64_MAX);
+	}
 	if (l->penalty)
 		l->cycles[CPI_BRANCH] += l->on - l->penalty_on;
 	l->penalty = false;
@@ -396,7 +522,7 @@ static int fmt_save(const void *state, struct profile *out)
 		for (unsigned k = CPI_BASE + 1; k < NR_CPI; k++)
 			cycles[k] += l->final.cycles[k];
 	}
-	return cpi_save(out, "fmt", units, cycles);
+	return cpi_save(out, s->shared ? "sFMT" : "fmt", units, cycles);
 }
 
 static void fmt_close(void *state)
@@ -406,6 +532,11 @@ static void fmt_close(void *state)
 	for (struct fmt_lane *l = s->lanes; l; l = l->next) {
 		g_free(l->flights);
 		g_free(l->offs);
+		if (!l->shared)
+			continue;
+		g_array_free(l->shared->doomed, TRUE);
+		g_free(l->shared->credits);
+		g_free(l->shared);
 	}
 }
 
@@ -415,6 +546,20 @@ const struct method method_fmt = {
 	.state_size = sizeof(struct fmt),
 	.lane_size = sizeof(struct fmt_lane),
 	.open = fmt_open,
+	.lane = fmt_lane,
+	.block = fmt_block,
+	.finish = fmt_finish,
+	.save = fmt_save,
+	.close = fmt_close,
+};
+
+const struct method method_sfmt = {
+	.name = "sfmt",
+	.help = "the same with instruction-side counters that all branches share (sFMT)",
+	.set = METHODS_STUDY,
+	.state_size = sizeof(struct fmt),
+	.lane_size = sizeof(struct fmt_lane),
+	.open = sfmt_open,
 	.lane = fmt_lane,
 	.block = fmt_block,
 	.finish = fmt_finish,

@@ -1,4 +1,4 @@
-/* The FMT's CPI stack: each rule on a hand-made stream, and random streams against the table itself, cycle by cycle. */
+/* The FMT's and sFMT's CPI stacks: each rule on a hand-made stream, and random streams against the tables themselves, cycle by cycle. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,20 +45,26 @@ static struct timed stalled(struct timed t, uint16_t tlb, uint16_t cache, enum i
 }
 
 /* `cycles` other than 0 are as said; the rest is in the base. */
-static void assert_stack(const struct timed *t, size_t n, unsigned rob, const uint64_t cycles[NR_COMPONENTS])
+static void assert_stack_of(const char *method, const char *name, const struct timed *t, size_t n, unsigned rob,
+                            const uint64_t cycles[NR_COMPONENTS])
 {
 	struct stream_config config = { .width = 4, .rob = rob };
-	struct profile *p = fake_profile(method_find("fmt"), fake_desc(&config), t, n);
+	struct profile *p = fake_profile(method_find(method), fake_desc(&config), t, n);
 	struct profile *pics = fake_profile(method_find("pics"), NULL, t, n);
 	uint64_t base = fake_total_units(pics);
 
 	for (unsigned k = BASE + 1; k < NR_COMPONENTS; k++) {
-		assert_int_equal(fake_value(p, "fmt", names[k], 0), cycles[k] * U);
+		assert_int_equal(fake_value(p, name, names[k], 0), cycles[k] * U);
 		base -= cycles[k] * U;
 	}
-	assert_int_equal(fake_value(p, "fmt", "base", 0), base);
+	assert_int_equal(fake_value(p, name, "base", 0), base);
 	free(p);
 	free(pics);
+}
+
+static void assert_stack(const struct timed *t, size_t n, unsigned rob, const uint64_t cycles[NR_COMPONENTS])
+{
+	assert_stack_of("fmt", "fmt", t, n, rob, cycles);
 }
 
 #define ASSERT_STACK(rob, t, ...) assert_stack(t, G_N_ELEMENTS(t), rob, (const uint64_t[NR_COMPONENTS]){ __VA_ARGS__ })
@@ -126,6 +132,26 @@ static void test_overlap(void **ctx)
 
 	/* 6..49 and 76..99; branch 4..74 without the first and without 64..72 */
 	ASSERT_STACK(4, t, [L2D] = 44 + 24, [BRANCH] = 71 - 44 - 9, [L1I] = 9);
+}
+
+/*
+ * What sets the shared table apart: a miss on the wrong path is counted if an older one's instruction commits between it and
+ * the branch, and forgotten if not; one of the right path is lost as far as it came before the branch's commit.
+ */
+static void test_shared(void **ctx)
+{
+	struct timed t[] = {
+		stalled(at(14, 40, 0), 0, 9, ILEVEL_L2),                /* 3..11; commits in 40 */
+		at(15, 50, TIMED_BRANCH | TIMED_MISPREDICT | TIMED_FLUSHER),
+		stalled(at(31, 45, TIMED_WRONG), 0, 9, ILEVEL_L2),      /* 20..28 */
+		stalled(at(61, 63, 0), 0, 10, ILEVEL_LLC),              /* 49..58, after the commit of the branch 50..58 */
+		at(62, 64, TIMED_BRANCH),
+	};
+
+	assert_stack_of("sfmt", "sFMT", t, G_N_ELEMENTS(t), 64, (const uint64_t[NR_COMPONENTS]){ [L1I] = 9 + 9 + 9, [BRANCH] = 36 });
+	assert_stack(t, G_N_ELEMENTS(t), 64, (const uint64_t[NR_COMPONENTS]){ [L1I] = 9 + 10, [BRANCH] = 36 });
+	t[0].leave -= 24;                      /* commits in 16, before the wrong path's */
+	assert_stack_of("sfmt", "sFMT", t, G_N_ELEMENTS(t), 64, (const uint64_t[NR_COMPONENTS]){ [L1I] = 9 + 9, [BRANCH] = 36 });
 }
 
 /* --- the table, cycle by cycle ------------------------------------------------------------------------ */
@@ -291,6 +317,51 @@ static void run_table(struct reference *r)
 	free(row);
 }
 
+/* The shared table, of which L1I, L2I and ITLB differ from the rows'. */
+static void run_shared(const struct reference *r, uint64_t component[NR_COMPONENTS])
+{
+	struct stall { bool is, off; enum component kind; size_t record; } *stall = calloc(r->nr_cycles, sizeof(*stall));
+	uint64_t local[ITLB + 1] = { 0 }, reset = 0;
+	size_t commits = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct timed *t = &r->t[i];
+		uint64_t end = t->fetch + t->itlb_stall + t->icache_stall, limit = timed_commits(t) ? timed_dispatch(t) : timed_leave(t);
+
+		for (uint64_t x = t->fetch; x < end && x < limit && x < r->nr_cycles; x++)
+			if (!stall[x].is)
+				stall[x] = (struct stall){ true, false, x < t->fetch + t->itlb_stall ? ITLB :
+				                           timed_code_level(t) == ILEVEL_MEMORY ? L2I : L1I, i };
+	}
+	for (size_t i = 0; i < r->n; i++) {            /* a branch's penalty comes before later misses */
+		size_t next = i + 1;
+		if (!timed_commits(&r->t[i]) || !(r->t[i].flags & TIMED_MISPREDICT))
+			continue;
+		while (next < r->n && (r->t[next].flags & TIMED_WRONG || !dispatches(&r->t[next])))
+			next++;
+		for (uint64_t x = timed_dispatch(&r->t[i]); next < r->n && x < timed_dispatch(&r->t[next]) && x < r->nr_cycles; x++)
+			stall[x].off |= stall[x].is && stall[x].record > next;
+	}
+	for (uint64_t x = 0; x < r->nr_cycles; x++) {
+		for (; commits < r->n && (!timed_commits(&r->t[commits]) || timed_leave(&r->t[commits]) <= x); commits++) {
+			const struct timed *t = &r->t[commits];
+			bool missed = t->itlb_stall || t->icache_stall;
+
+			if (!timed_commits(t))
+				continue;
+			missed = missed && timed_dispatch(t) >= reset;
+			reset = missed ? timed_leave(t) : reset;
+			for (unsigned k = L1I; k <= ITLB; k++) {
+				component[k] += missed ? local[k] : 0;
+				local[k] = missed || t->flags & TIMED_MISPREDICT ? 0 : local[k];
+			}
+		}
+		if (stall[x].is && !stall[x].off && r->cycle[x].counted && !r->cycle[x].full)
+			local[stall[x].kind]++;
+	}
+	free(stall);
+}
+
 static void check(const struct profile *checkpoint, void *ctx)
 {
 	int64_t sum = 0;
@@ -305,6 +376,7 @@ static void check(const struct profile *checkpoint, void *ctx)
 static void test_random(void **ctx)
 {
 	uint64_t seen[NR_COMPONENTS] = { 0 };
+	unsigned differs = 0;
 
 	for (unsigned k = 0; k < 120; k++) {
 		struct stream_config config = { .seed = k + 1, .records = 3000, .width = 1 + k % 6, .commit_width = 1 + k % 9,
@@ -337,6 +409,14 @@ static void test_random(void **ctx)
 		}
 		assert_int_equal(fake_value(p, "fmt", "base", 0), base);
 		assert_true(base <= units);
+		r.component[L1I] = r.component[L2I] = r.component[ITLB] = 0;
+		run_shared(&r, r.component);
+		struct profile *shared = fake_profile(method_find("sfmt"), fake_desc(&config), t, r.n);
+		for (unsigned c = BASE + 1; c < NR_COMPONENTS; c++) {
+			assert_int_equal(fake_value(shared, "sFMT", names[c], 0), r.component[c] * U);
+			differs += fake_value(shared, "sFMT", names[c], 0) != fake_value(p, "fmt", names[c], 0);
+		}
+		free(shared);
 		free(r.cycle);
 		free(t);
 		free(p);
@@ -344,13 +424,14 @@ static void test_random(void **ctx)
 	}
 	for (unsigned c = BASE + 1; c < NR_COMPONENTS; c++)
 		assert_true(seen[c] > 100);
+	assert_true(differs > 100);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_instruction_side), cmocka_unit_test(test_branch), cmocka_unit_test(test_full),
-		cmocka_unit_test(test_overlap), cmocka_unit_test(test_random),
+		cmocka_unit_test(test_overlap), cmocka_unit_test(test_shared), cmocka_unit_test(test_random),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
