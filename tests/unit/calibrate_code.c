@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -162,6 +163,43 @@ static void kernels_of_forms(void **state)
 	parent_fini(&p);
 }
 
+static bool stands_for(const char *globs, const char *name)
+{
+	char **words = g_strsplit(globs, " ", -1);
+	bool found = false;
+
+	for (char **w = words; *w; w++)
+		found = found || g_pattern_match_simple(*w, name);
+	g_strfreev(words);
+	return found;
+}
+
+/* Every example of the built-in list assembles, where the processor has it, and stands for itself at least; none is there twice. */
+static void the_list(void **state)
+{
+	struct parent p;
+	struct forms *f;
+
+	assert_int_equal(parent_init(&p, "zen4"), 0);
+	assert_int_equal(forms_new(&f, &bench, &p), 0);
+	for (size_t i = 0; i < nr_form_examples; i++) {
+		const struct form_example *e = &form_examples[i];
+		size_t before = forms_count(f), length;
+		uint8_t bytes[64];
+
+		if (assembler_text(bench.as, e->text, bytes, sizeof bytes, &length))
+			continue;
+		if (!forms_add_text(f, e->text, e->stands_for))
+			fail_msg("%s is not added", e->text);
+		const struct form *form = forms_at(f, before);
+		if (!stands_for(form->stands_for, form->name))
+			fail_msg("%s is %s, which is not among: %s", e->text, form->name, form->stands_for);
+	}
+	assert_true(forms_count(f) > 80);
+	forms_free(f);
+	parent_fini(&p);
+}
+
 /* Whatever bytes a profile may hold: never a crash. */
 static void random_forms(void **state)
 {
@@ -218,6 +256,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_runs),
 		cmocka_unit_test(what_a_kernel_raises_is_caught),
 		cmocka_unit_test(kernels_of_forms),
+		cmocka_unit_test(the_list),
 		cmocka_unit_test(random_forms),
 		cmocka_unit_test(ports),
 	};
