@@ -6,7 +6,6 @@ before are printed.
 """
 import argparse
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -41,8 +40,9 @@ def cpuinfo(key):
 
 
 def host():
-    return (f"{cpuinfo('vendor_id')} family {cpuinfo('cpu family')} model {cpuinfo('model')} stepping {cpuinfo('stepping')} "
-            f"({cpuinfo('model name')}), Linux {platform.release()}")
+    guest = ", a guest of a hypervisor" if "hypervisor" in cpuinfo("flags").split() else ""
+    return (f"{cpuinfo('model name')} ({cpuinfo('vendor_id')} family {cpuinfo('cpu family')} model {cpuinfo('model')} "
+            f"stepping {cpuinfo('stepping')}){guest}")
 
 
 def is_skylake_sp():
