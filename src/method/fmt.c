@@ -27,7 +27,9 @@
  *  - Misses after the last branch of the run, and those of squashed attempts, are in the base.
  *  - In counted windows a cycle that is shared with uncounted instructions is in the base.
  * On a core whose schedulers or store queue fill before the ROB does, back-end misses are in the base too: so it
- * is with the paper's counters.
+ * is with the paper's counters. Beside them is a variant, FMT-dispatch, for which the ROB counts as full in every cycle in
+ * which the next to dispatch is there and does not, for whatever reason; what waits and is squashed before it dispatched
+ * does not count.
  * Ref: Eyerman et al., "A performance counter architecture for computing accurate CPI components", ASPLOS 2006, §4.
  */
 #include <glib.h>
@@ -93,8 +95,10 @@ struct fmt_lane {
 	struct stack { uint64_t now, cycles[NR_CPI]; } newest, final; /* of cycles before `now`; final.now <= end */
 };
 
+enum fmt_kind { ROWS, SHARED, ANY_STALL };
+
 struct fmt {
-	bool shared;
+	enum fmt_kind kind;
 	uint32_t width, entries;
 	struct fmt_lane *lanes;
 };
@@ -110,7 +114,13 @@ static int fmt_open(void *state, const struct run *run)
 
 static int sfmt_open(void *state, const struct run *run)
 {
-	((struct fmt *)state)->shared = true;
+	((struct fmt *)state)->kind = SHARED;
+	return fmt_open(state, run);
+}
+
+static int any_open(void *state, const struct run *run)
+{
+	((struct fmt *)state)->kind = ANY_STALL;
 	return fmt_open(state, run);
 }
 
@@ -122,7 +132,7 @@ static int fmt_lane(void *state, void *lane, uint32_t thread)
 	l->flight_room = l->off_room = 256;
 	l->flights = g_new(struct flight, l->flight_room);
 	l->offs = g_new(struct span, l->off_room);
-	if (s->shared) {
+	if (s->kind == SHARED) {
 		l->shared = g_new0(struct shared, 1);
 		l->shared->room = 64;
 		l->shared->credits = g_new(struct credit, l->shared->room);
@@ -224,14 +234,17 @@ static inline bool leave_head(struct fmt_lane *l)
 	return counted;
 }
 
-/* Goes on to the cycle `to`. Full is a ROB with more than `room` slots taken; `counted`: what cycles are while it is empty. */
-static inline void go_on(struct fmt_lane *l, uint64_t to, uint32_t room, bool counted)
+/*
+ * Goes on to the cycle `to`. Full is a ROB with more than `room` slots taken, or any where dispatch is `stuck`; `counted`: what
+ * cycles are while it is empty.
+ */
+static inline void go_on(struct fmt_lane *l, uint64_t to, uint32_t room, bool stuck, bool counted)
 {
 	while (l->now < to) {
 		uint64_t next = to;
 
 		leave(l);
-		bool counts = counted, full = l->occupied > room;
+		bool counts = counted, full = stuck || l->occupied > room;
 		if (l->first_flight < l->last_flight) {
 			const struct flight *head = flight(l, l->first_flight);
 			if (head->leave == l->now) {
@@ -425,9 +438,13 @@ static void dispatch(const struct fmt *s, struct fmt_lane *l, const struct timed
 
 	if (l->now <= cycle) {
 		uint32_t slots = MIN(t->slots, s->width);
-		if (l->now < cycle)
-			go_on(l, cycle, s->entries > slots ? s->entries - slots : 0, counted);
-		go_on(l, cycle + 1, UINT32_MAX, counted);
+		if (l->now < cycle && s->kind == ANY_STALL) {
+			go_on(l, MIN(t->fetch + t->avail, cycle), UINT32_MAX, false, counted);
+			go_on(l, cycle, UINT32_MAX, true, counted);
+		} else if (l->now < cycle) {
+			go_on(l, cycle, s->entries > slots ? s->entries - slots : 0, false, counted);
+		}
+		go_on(l, cycle + 1, UINT32_MAX, false, counted);
 	}
 	if (l->shared)
 		share(l, t);
@@ -484,11 +501,11 @@ static void fmt_block(void *state, void *lane, const struct block *b)
 	struct fmt_lane *l = lane;
 
 	for (const struct timed *t = b->t, *end = t + b->n; t < end; t++) {
-		if (t->flags & TIMED_WRONG && !s->shared)
+		if (t->flags & TIMED_WRONG && s->kind != SHARED)
 			t = follow_doomed(l, t, end);
 		if (t < end && t->dispatch != TIMED_NEVER)
 			dispatch(s, l, t);
-		else if (s->shared && t < end && stalled(t))
+		else if (s->kind == SHARED && t < end && stalled(t))
 			g_array_append_vals(l->shared->doomed, t, 1);
 	}
 	take(l, &b->walked);
@@ -501,7 +518,7 @@ static void fmt_finish(void *state, void *lane)
 	const struct fmt *s = state;
 	struct fmt_lane *l = lane;
 
-	go_on(l, l->end, s->entries - 1, false);
+	go_on(l, l->end, s->kind == ANY_STALL ? UINT32_MAX : s->entries - 1, false, false);
 	if (l->shared) {
 		sweep_doomed(l);
 		give_credit(l, UINT64_MAX);
@@ -514,6 +531,7 @@ static void fmt_finish(void *state, void *lane)
 
 static int fmt_save(const void *state, struct profile *out)
 {
+	static const char *const names[] = { [ROWS] = "fmt", [SHARED] = "sFMT", [ANY_STALL] = "FMT-dispatch" };
 	const struct fmt *s = state;
 	uint64_t units = 0, cycles[NR_CPI] = { 0 };
 
@@ -522,7 +540,7 @@ static int fmt_save(const void *state, struct profile *out)
 		for (unsigned k = CPI_BASE + 1; k < NR_CPI; k++)
 			cycles[k] += l->final.cycles[k];
 	}
-	return cpi_save(out, s->shared ? "sFMT" : "fmt", units, cycles);
+	return cpi_save(out, names[s->kind], units, cycles);
 }
 
 static void fmt_close(void *state)
@@ -560,6 +578,20 @@ const struct method method_sfmt = {
 	.state_size = sizeof(struct fmt),
 	.lane_size = sizeof(struct fmt_lane),
 	.open = sfmt_open,
+	.lane = fmt_lane,
+	.block = fmt_block,
+	.finish = fmt_finish,
+	.save = fmt_save,
+	.close = fmt_close,
+};
+
+const struct method method_fmt_dispatch = {
+	.name = "fmt_dispatch",
+	.help = "the same with any back-end stall of dispatch in place of a full ROB",
+	.set = METHODS_STUDY,
+	.state_size = sizeof(struct fmt),
+	.lane_size = sizeof(struct fmt_lane),
+	.open = any_open,
 	.lane = fmt_lane,
 	.block = fmt_block,
 	.finish = fmt_finish,

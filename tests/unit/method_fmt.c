@@ -187,7 +187,7 @@ static enum component blames(const struct timed *t)
 static bool dispatches(const struct timed *t) { return t->dispatch != TIMED_NEVER; }
 
 /* Slots in the ROB in each cycle, of what entered before it. */
-static void find_full(struct reference *r, unsigned width, unsigned entries)
+static void find_full(struct reference *r, unsigned width, unsigned entries, bool any_stall)
 {
 	unsigned *held = calloc(r->nr_cycles + 1, sizeof(*held));
 	bool *enters = calloc(r->nr_cycles + 1, sizeof(*enters));
@@ -208,6 +208,8 @@ static void find_full(struct reference *r, unsigned width, unsigned entries)
 		if (next < r->n)
 			want = r->t[next].slots < width ? r->t[next].slots : width;
 		r->cycle[x].full = !enters[x] && held[x] + want > entries;
+		if (any_stall)
+			r->cycle[x].full = !enters[x] && next < r->n && r->t[next].fetch + r->t[next].avail <= x;
 	}
 	free(held);
 	free(enters);
@@ -395,7 +397,7 @@ static void test_random(void **ctx)
 			if (timed_commits(&t[i]))
 				r.nr_cycles = timed_leave(&t[i]) + 1;
 		r.cycle = calloc(r.nr_cycles, sizeof(*r.cycle));
-		find_full(&r, config.width, config.rob);
+		find_full(&r, config.width, config.rob, false);
 		find_heads(&r);
 		find_stalls(&r);
 		run_table(&r);
@@ -417,6 +419,16 @@ static void test_random(void **ctx)
 			differs += fake_value(shared, "sFMT", names[c], 0) != fake_value(p, "fmt", names[c], 0);
 		}
 		free(shared);
+		memset(r.cycle, 0, r.nr_cycles * sizeof(*r.cycle));
+		memset(r.component, 0, sizeof(r.component));
+		find_full(&r, config.width, config.rob, true);
+		find_heads(&r);
+		find_stalls(&r);
+		run_table(&r);
+		struct profile *any = fake_profile(method_find("fmt_dispatch"), fake_desc(&config), t, r.n);
+		for (unsigned c = BASE + 1; c < NR_COMPONENTS; c++)
+			assert_int_equal(fake_value(any, "FMT-dispatch", names[c], 0), r.component[c] * U);
+		free(any);
 		free(r.cycle);
 		free(t);
 		free(p);
