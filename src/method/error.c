@@ -55,3 +55,29 @@ double method_error(struct error_cell *reference, size_t nr_reference, struct er
 	}
 	return (double)(all - right) / (double)all;
 }
+
+/* Of n draws of probability p, 0 < p < 1: E|X - np| = 2 m C(n, m) p^m (1 - p)^(n - m + 1), m = floor(np) + 1. */
+static double mean_deviation(double n, double p)
+{
+	double m = floor(n * p) + 1;
+	int sign;
+
+	if (m > n)
+		m = n;
+	return 2 * m * exp(lgamma_r(n + 1, &sign) - lgamma_r(m + 1, &sign) - lgamma_r(n - m + 1, &sign) + m * log(p) +
+	                   (n - m + 1) * log1p(-p));
+}
+
+double method_sampling_error(struct error_cell *reference, size_t nr, uint16_t events, uint64_t samples)
+{
+	uint64_t total;
+	double sum = 0;
+
+	nr = reduce(reference, nr, events, &total);
+	if (!total || !samples)
+		return NAN;
+	for (size_t i = 0; i < nr; i++)
+		if (reference[i].amount && reference[i].amount < total)
+			sum += mean_deviation((double)samples, (double)reference[i].amount / (double)total);
+	return sum / 2 / (double)samples;
+}

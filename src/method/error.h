@@ -25,4 +25,11 @@ struct error_cell {
  */
 double method_error(struct error_cell *reference, size_t nr_reference, struct error_cell *profile, size_t nr, uint16_t events);
 
+/*
+ * The mean error that a method without any fault would have of so many samples, each of one cycle drawn at random from the
+ * reference: half the sum of the mean deviations of binomial variables. NaN where there is no time or no sample.
+ * Ref: De Moivre's formula of the binomial's mean deviation.
+ */
+double method_sampling_error(struct error_cell *reference, size_t nr, uint16_t events, uint64_t samples);
+
 #endif

@@ -28,6 +28,7 @@ struct sampling {
 	uint16_t events;               /* that its hardware knows */
 	uint64_t period, samples, dropped;
 	double error[NR_GRAINS];       /* NaN: no sample */
+	double pure;                   /* mean error by instruction of so many samples taken without fault */
 };
 
 /* An executed instruction's units of each granularity. */
@@ -105,6 +106,8 @@ static int find_errors(const struct methods *m, const struct view_request *r, st
 			cell(profile, unit_of(m, sample[i].insn, grain), sample[i].weight, sample[i].signature);
 		s->error[grain] = method_error((struct error_cell *)(void *)reference->data, reference->len,
 		                               (struct error_cell *)(void *)profile->data, profile->len, s->events);
+		if (grain == INSTRUCTION)
+			s->pure = method_sampling_error((struct error_cell *)(void *)reference->data, reference->len, s->events, s->samples);
 		g_array_free(reference, TRUE);
 		g_array_free(profile, TRUE);
 	}
@@ -257,6 +260,7 @@ static void sampling_json(struct json *j, const struct sampling *s)
 	for (unsigned i = 0; i < NR_GRAINS; i++)
 		json_real(j, grain_names[i], s->error[i]);
 	json_end_object(j);
+	json_real(j, "sampling_error", s->pure);
 	json_end_object(j);
 }
 
@@ -271,6 +275,11 @@ static void sweep_json(struct json *j, const struct methods *m, bool swept)
 static double cycles_of(const struct methods *m, uint64_t units)
 {
 	return (double)(int64_t)units / (double)m->run->units_per_cycle;
+}
+
+static int column(const char *component)
+{
+	return MAX(9, (int)strlen(component) + 1);
 }
 
 static int stacks_json(struct json *j, const struct view_request *r, const struct methods *m)
@@ -342,22 +351,23 @@ static const char *percent(char buf[NUMBER_SIZE], double fraction)
 
 static void sampling_text(struct text *t, const struct methods *m)
 {
-	text_heading(t, "%-10s %11s %11s %11s  %11s %11s %11s %11s", "Sampling", "period", "samples", "dropped", "instruction",
-	             "basic block", "function", "application");
+	text_heading(t, "%-10s %10s %10s %10s %11s %11s %10s %11s %8s", "Sampling", "period", "samples", "dropped", "instruction",
+	             "basic block", "function", "application", "by luck");
 	for (guint i = 0; i < m->sampling->len; i++) {
 		const struct sampling *s = &g_array_index(m->sampling, struct sampling, i);
 		char a[3][NUMBER_SIZE], e[NR_GRAINS][NUMBER_SIZE];
 
 		if (s->swept)
 			continue;
-		fprintf(t->out, "%-10s %11s %11s %11s ", s->method, number_grouped(a[0], s->period), number_grouped(a[1], s->samples),
+		fprintf(t->out, "%-10s %10s %10s %10s", s->method, number_grouped(a[0], s->period), number_grouped(a[1], s->samples),
 		        number_grouped(a[2], s->dropped));
 		for (unsigned k = 0; k < NR_GRAINS; k++)
-			fprintf(t->out, " %11s", percent(e[k], s->error[k]));
-		fputc('\n', t->out);
+			fprintf(t->out, k == FUNCTION ? " %10s" : " %11s", percent(e[k], s->error[k]));
+		fprintf(t->out, " %8s\n", percent(a[0], s->pure));
 	}
 	text_fill(t, 0, 0, "The error is the share of all cycles that a method gives to the wrong instruction (block, function) or the "
-	          "wrong component, of those components that its hardware can tell apart.");
+	          "wrong component, of those components that its hardware can tell apart; by luck, what so many samples of single "
+	          "cycles, taken at random and without any fault, would have by instruction.");
 }
 
 /* A row a period, a column a method in the order of the first table. */
@@ -401,32 +411,25 @@ static void sweep_text(struct text *t, const struct methods *m)
 	}
 }
 
-/* A row a component, a column a method. */
+/* A row a method, a column a component; shares, which may be negative. */
 static int stacks_text(struct text *t, const struct view_request *r, const struct methods *m)
 {
-	const struct query_count **c = g_new0(const struct query_count *, m->stacks + 1);
-	size_t n = 0, most = 0;
+	const struct query_count *c;
+	size_t n;
 	int err = 0;
 
-	text_heading(t, "CPI stacks, cycles");
-	fprintf(t->out, "%-14s", "");
+	text_heading(t, "CPI stacks, %% of the cycles");
 	for (size_t i = 0; i < m->stacks && !err; i++) {
-		err = query_components(r->query, m->stack[i].name, &c[i], &n);
-		most = n > most ? n : most;
-		fprintf(t->out, " %15s", stack_name(m->stack[i].name));
-	}
-	fputc('\n', t->out);
-	for (size_t k = 0; k < most && !err; k++) {
-		fprintf(t->out, "%-14s", c[0][k].name);
-		for (size_t i = 0; i < m->stacks; i++) {
-			char a[NUMBER_SIZE], sign[NUMBER_SIZE + 1] = "-";
-			int64_t units = (int64_t)c[i][k].count;
-			g_strlcat(sign, number_whole(a, (uint64_t)(units < 0 ? -units : units), m->run->units_per_cycle), sizeof sign);
-			fprintf(t->out, " %15s", units < 0 ? sign : a);
+		err = query_components(r->query, m->stack[i].name, &c, &n);
+		for (size_t k = 0; k < n && !err && !i; k++)
+			fprintf(t->out, "%s%*s", k ? "" : "              ", column(c[k].name), c[k].name);
+		fprintf(t->out, "%s%-14s", i ? "" : "\n", stack_name(m->stack[i].name));
+		for (size_t k = 0; k < n && !err; k++) {
+			double share = 100 * cycles_of(m, c[k].count) / cycles_of(m, m->run->cycles_units);
+			fprintf(t->out, "%*.2f", column(c[k].name), share);
 		}
 		fputc('\n', t->out);
 	}
-	g_free(c);
 	return err;
 }
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "view/number.h"
 #include "view/place.h"
 
 enum { LISTED = 10 };
@@ -109,16 +108,16 @@ int profileme_json(struct json *j, const struct view_request *r, const struct qu
 static void pair_text(struct text *t, const struct figures *of, const char *name, double scale)
 {
 	const struct query_figure *f[2] = { figure(of, "", name), figure(of, "exact/", name) };
-	char number[2][NUMBER_SIZE];
+	char number[2][32];
 
 	for (unsigned i = 0; i < 2; i++) {
 		double v = f[i] ? f[i]->value * scale : NAN;
 		if (isnan(v))
 			strcpy(number[i], "-");
 		else
-			number_ratio(number[i], (uint64_t)llround(fabs(v) * 10), 10, 1);
-		fprintf(t->out, i ? "/%-6s" : "%s%7s", i ? number[i] : v < 0 ? "-" : " ", number[i]);
+			snprintf(number[i], sizeof number[i], "%.1f", v);
 	}
+	fprintf(t->out, "%8s/%-6s", number[0], number[1]);
 }
 
 int profileme_text(struct text *t, const struct view_request *r, const struct query_insn *insn, size_t nr)

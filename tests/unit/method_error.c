@@ -84,10 +84,50 @@ static void test_random(void **ctx)
 	}
 }
 
+static double pure(const struct error_cell *reference, size_t nr, uint16_t events, uint64_t samples)
+{
+	struct error_cell *r = malloc(nr * sizeof(*r) + 1);
+
+	memcpy(r, reference, nr * sizeof(*r));
+	double e = method_sampling_error(r, nr, events, samples);
+	free(r);
+	return e;
+}
+
+/* The mean over all ways in which a few samples of three cells can fall. */
+static double all_ways(const double p[3], unsigned n)
+{
+	double sum = 0, choose[2] = { 1, 1 };
+
+	for (unsigned a = 0; a <= n; choose[0] = choose[0] * (n - a) / (a + 1), a++) {
+		choose[1] = 1;
+		for (unsigned b = 0; a + b <= n; choose[1] = choose[1] * (n - a - b) / (b + 1), b++) {
+			unsigned c = n - a - b;
+			double right = fmin((double)a / n, p[0]) + fmin((double)b / n, p[1]) + fmin((double)c / n, p[2]);
+			sum += choose[0] * choose[1] * pow(p[0], a) * pow(p[1], b) * pow(p[2], c) * (1 - right);
+		}
+	}
+	return sum;
+}
+
+static void test_sampling_error(void **ctx)
+{
+	const struct error_cell reference[] = { { 1, 50, PSV_ST_L1 }, { 1, 20, 0 }, { 2, 30, 0 } };
+
+	for (unsigned n = 1; n <= 12; n++) {
+		assert_true(fabs(pure(reference, 3, PSV_ALL, n) - all_ways((const double[]){ 0.5, 0.2, 0.3 }, n)) < 1e-12);
+		assert_true(fabs(pure(reference, 3, 0, n) - all_ways((const double[]){ 0.7, 0.3, 0 }, n)) < 1e-12);
+	}
+	assert_true(pure(reference, 1, PSV_ALL, 5) == 0.0);
+	assert_true(isnan(pure(reference, 3, PSV_ALL, 0)));
+	assert_true(pure(reference, 3, PSV_ALL, 1000000) < 1e-3 && pure(reference, 3, PSV_ALL, 1000000) > 1e-4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_great), cmocka_unit_test(test_random),
+		cmocka_unit_test(test_sampling_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,11 +241,61 @@ static void test_sweep(void **ctx)
 	free(t);
 }
 
+/* --- a method of one's own: all that such a file has ---------------------------------------------------- */
+
+/* The youngest of those that commit with the one that the core waits for. */
+static void youngest(struct sampler *s, struct tick tick, const struct interval *v, const struct interval *end)
+{
+	while (v + 1 < end && v[1].from == v->commit && v[1].commit == v->commit)
+		v++;
+	sampler_add(s, tick, v->insn, v->psv, CYCLE_UNITS);
+}
+
+static void own_block(void *state, void *lane, const struct block *b)
+{
+	sampler_at_commit(state, lane, b, youngest);
+}
+
+static int own_save(const void *state, struct profile *out)
+{
+	return sampler_save(state, "own", PSV_ALL, out);
+}
+
+static const struct method method_own = {
+	.name = "own",
+	.help = "the youngest of those that commit",
+	.set = METHODS_STUDY,
+	.state_size = sizeof(struct sampler),
+	.lane_size = sizeof(struct sampler_lane),
+	.open = sampler_open,
+	.lane = sampler_lane,
+	.block = own_block,
+	.save = own_save,
+	.close = sampler_close,
+};
+
+static void test_own(void **ctx)
+{
+	struct timed t[G_N_ELEMENTS(story)], *stream = t;
+	size_t n = G_N_ELEMENTS(story);
+	struct profile *p = calloc(1, sizeof(*p));
+	struct fake_run run = { .method = &method_own, .run = { .period = 1, .seed = 3 }, .profile = p };
+
+	memcpy(t, story, sizeof(t));
+	fake_drive(&run, &stream, &n, 1);
+	assert_int_equal(p->weight[LOAD][story[0].psv], 40 * U);
+	assert_int_equal(p->weight[BRANCH][PSV_FL_MB], U);
+	assert_int_equal(p->weight[NEXT][PSV_FL_EX], 19 * U);
+	assert_int_equal(p->weight[LAST][0], U);
+	assert_int_equal(fake_value(p, "own", "samples", 0), CYCLES);
+	free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commit), cmocka_unit_test(test_front_end), cmocka_unit_test(test_squashed_head),
-		cmocka_unit_test(test_random), cmocka_unit_test(test_sweep),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_sweep), cmocka_unit_test(test_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
