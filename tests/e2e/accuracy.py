@@ -3,8 +3,9 @@
 import functools
 import subprocess
 import sys
+from pathlib import Path
 
-from lib import TOP, WORK, Tests, check, profile
+from lib import TOP, WORK, Skip, Tests, check, profile
 
 sys.path.insert(0, str(TOP / "accuracy"))
 import blocks  # noqa: E402
@@ -32,6 +33,9 @@ def region(*command):
 
 
 def native(*command):
+    """Runs what is compiled for processors with AVX2 on this one."""
+    if " avx2 " not in Path("/proc/cpuinfo").read_text():
+        raise Skip("no AVX2")
     return subprocess.run(list(map(str, command)), capture_output=True, text=True)
 
 
@@ -66,6 +70,13 @@ def block_memory():
     for why, code in (("exception", "31c9f7f1"), ("cannot be mapped", "31c0488b00")):  # division by 0; address 0
         done = native(built() / "runner", "-r", 5, code)
         check(done.returncode == 3 and why in done.stderr, f"{code}: exit status {done.returncode}: {done.stderr}")
+
+
+@tests.case("there are 200 blocks and more, of ten programs and more, each once")
+def block_list():
+    listed = [line.split() for line in (TOP / "accuracy/blocks/blocks.txt").read_text().splitlines() if not line.startswith("#")]
+    check(len(listed) >= 200 and len({row[0] for row in listed}) >= 10, f"{len(listed)} blocks")
+    check(len({row[1] for row in listed}) == len({row[2] for row in listed}) == len(listed), "a block is there twice")
 
 
 @tests.case("errors, bias and Kendall's tau are those by hand; noisy and failed cases do not count")
