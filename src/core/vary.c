@@ -116,7 +116,7 @@ unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const u
 	}
 	add_parameters(out, &nr, d);
 	if (abstract) {
-		out[nr] = (struct vary){ .unit = "relative", .kind = VARY_BRANCHES, .capacity = 1 };
+		out[nr] = (struct vary){ .unit = "of mispredictions", .kind = VARY_BRANCHES, .capacity = 1 };
 		strcpy(out[nr++].name, "branch");
 	}
 	while (d->port_names[ports])

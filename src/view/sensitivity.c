@@ -254,13 +254,15 @@ static void row(struct text *t, const struct study *s, const struct resource *r,
 	fprintf(t->out, " %6s\n", more && more->cycles ? number_ratio(speedup, s->cycles, more->cycles, 2) : "");
 }
 
-/* "half the latency", "twice the p23". */
+/* "half the latency", "twice the p23", "half the mispredictions". */
 static void relaxing(char *buf, size_t size, const struct resource *r)
 {
 	char number[NUMBER_SIZE];
 	double w = relaxed(r)->weight;
 
-	if (r->time && w == 0.5)
+	if (!strcmp(r->name, "branch") && w == 2)
+		snprintf(buf, size, "half the mispredictions");
+	else if (r->time && w == 0.5)
 		snprintf(buf, size, "half the %s", r->name);
 	else if (!r->time && w == 2)
 		snprintf(buf, size, "twice the %s", r->name);
