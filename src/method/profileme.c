@@ -51,13 +51,14 @@ struct instruction {
 };
 
 struct profileme_lane {
-	struct sampler_lane lane;      /* its ticks are not used: this method does not sample cycles */
+	struct sampler_lane lane;      /* its ticks are not used: this method does not sample in cycles */
 	struct profileme_lane *next;
 	uint64_t random;
 	uint64_t fetched;
 	uint64_t interval, left;       /* of the counter */
 	uint64_t partner;              /* instructions to the second of a pair; 0: none is awaited */
 	uint64_t number;               /* of the last sample, in those of level 0, as of the clock's ticks */
+	uint64_t ticked;               /* the same of the last tick: how many samples there should be */
 	struct timed first;            /* of the pair ... */
 	uint64_t weight;               /* ... and what it stands for */
 	enum abort squasher;           /* why the records behind it, if squashed, are */
@@ -90,6 +91,14 @@ static uint64_t pick(struct profileme_lane *l, uint64_t choices)
 	return (uint64_t)((unsigned __int128)clock_random(&l->random) * choices >> 64);
 }
 
+/* As the clock numbers its ticks. */
+static uint64_t next_number(const struct clock *clock, uint64_t number)
+{
+	uint64_t step = (uint64_t)1 << clock->level;
+
+	return (number + step) & -step;
+}
+
 /* So many samples ahead double the mean. */
 enum { GAIN = 64 };
 
@@ -99,7 +108,7 @@ static void arm(const struct profileme *s, struct profileme_lane *l, uint64_t cy
 	uint64_t mean = clock_period(clock);
 
 	if (cycle) {
-		int64_t ahead = (int64_t)(l->number >> clock->level) - (int64_t)(cycle / mean);
+		int64_t ahead = (int64_t)(l->number >> clock->level) - (int64_t)(l->ticked >> clock->level);
 		mean = (uint64_t)((unsigned __int128)mean * l->fetched / cycle);
 		mean = mean * (uint64_t)(GAIN + CLAMP(ahead, -GAIN / 2, GAIN)) / GAIN;
 	}
@@ -167,10 +176,9 @@ static void overlap(struct profileme *s, const struct timed *t, const struct tim
 static void sample(struct profileme *s, struct profileme_lane *l, const struct timed *t, enum abort abort)
 {
 	const struct clock *clock = s->sampler.clock;
-	uint64_t step = (uint64_t)1 << clock->level;
 	struct tick tick = { .cycle = t->fetch };
 
-	l->number = (l->number + step) & -step;
+	l->number = next_number(clock, l->number);
 	tick.level = MIN((uint32_t)__builtin_ctzll(l->number), CLOCK_LEVELS - 1);
 	if (!timed_commits(t))
 		sampler_drop(&s->sampler, tick);
@@ -215,6 +223,8 @@ static void profileme_block(void *state, void *lane, const struct block *b)
 	struct profileme *s = state;
 	struct profileme_lane *l = lane;
 
+	for (size_t i = 0; i < b->nr_ticks; i++)
+		l->ticked = next_number(s->sampler.clock, l->ticked);
 	for (const struct timed *t = b->t; t < b->t + b->n; t++) {
 		bool commits = timed_commits(t);
 

@@ -155,6 +155,27 @@ static void test_every_one(void **ctx)
 	free(t);
 }
 
+/* Where only a part is counted, there are as many samples of it as TEA has. */
+static void test_window(void **ctx)
+{
+	struct stream_config config = { .seed = 12, .records = 300000, .width = 4, .commit_width = 4, .rob = 96, .trouble = 5,
+	                                .misses = 5 };
+	size_t n;
+	struct timed *t = stream_new(&config, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (i < n / 2 || i > n / 4 * 3)
+			t[i].flags &= (uint16_t)~TIMED_COUNTED;
+	struct profile *p = profiled("profileme", &config, t, n, 20), *tea = profiled("tea", &config, t, n, 20);
+	double samples = (double)fake_value(p, "ProfileMe", "samples", 0) + (double)fake_value(p, "ProfileMe", "dropped", 0);
+
+	assert_true(fake_value(tea, "TEA", "samples", 0) > 1000);
+	assert_near(samples / (double)fake_value(tea, "TEA", "samples", 0), 1, 0.03);
+	free(p);
+	free(tea);
+	free(t);
+}
+
 /* As many samples as TEA has; means over all instructions within a few percent of the exact ones. */
 static void test_estimates(void **ctx)
 {
@@ -193,7 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stages), cmocka_unit_test(test_exact), cmocka_unit_test(test_every_one),
-		cmocka_unit_test(test_estimates),
+		cmocka_unit_test(test_estimates), cmocka_unit_test(test_window),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
