@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <stdbool.h>
+#include <string.h>
 
+#include "cmd/pipe.h"
 #include "cmd/relay.h"
 #include "method/feed.h"
 
@@ -14,11 +17,23 @@ struct lane {
 	struct feed_target *target;    /* [nr_methods] */
 };
 
+enum { AHEAD = 4 };                    /* batches that may have been foreseen, and not timed */
+
+/* A batch on its way from the thread that reads to the one that models time. */
+struct job {
+	struct lane *lane;
+	struct step *step;             /* [n + ahead] */
+	size_t n, ahead, room;
+	struct foreseen foreseen;
+	bool end;
+};
+
 struct lanes {
 	const struct core_ops *model;
 	struct code *code;
 	struct run run;
 	struct clock clock;
+	struct pipe *timing;           /* of struct job */
 	struct relay *relay;
 	size_t nr_methods;
 	const struct method **method;  /* [nr_methods] */
@@ -42,6 +57,35 @@ static void timed_take(void *ctx, const struct timed *t, size_t n)
 	struct lane *lane = ctx;
 
 	relay_give(lane->lanes->relay, lane, t, n);
+}
+
+static void lane_finish(struct lanes *l, struct lane *lane)
+{
+	l->model->finish(lane->core);
+	l->model->close(lane->core);
+	lane->core = NULL;
+	relay_give(l->relay, lane, NULL, 0);
+}
+
+static void job_take(void *ctx, void *slot)
+{
+	struct lanes *l = ctx;
+	struct job *j = slot;
+
+	if (l->model->foresee)
+		l->model->batch_foreseen(j->lane->core, j->step, j->n, j->ahead, &j->foreseen);
+	else
+		l->model->batch(j->lane->core, j->step, j->n, j->ahead);
+	if (j->end)
+		lane_finish(l, j->lane);
+}
+
+static void job_fini(void *slot)
+{
+	struct job *j = slot;
+
+	g_free(j->step);
+	foreseen_fini(&j->foreseen);
 }
 
 static void choose(struct lanes *l, enum method_set set)
@@ -77,6 +121,8 @@ int lanes_new(struct lanes **out, const struct core_ops *model, struct code *cod
 	}
 	if (!err)
 		err = relay_new(&l->relay, methods_take, l);
+	if (!err)
+		err = pipe_new(&l->timing, "timing", AHEAD, sizeof(struct job), job_take, l);
 	if (err) {
 		lanes_free(l);
 		return err;
@@ -100,6 +146,7 @@ void lanes_free(struct lanes *l)
 {
 	if (!l)
 		return;
+	pipe_free(l->timing, job_fini);
 	relay_free(l->relay);
 	for (size_t i = 0; i < l->opened; i++)
 		l->method[i]->close(l->state[i]);
@@ -114,6 +161,13 @@ void lanes_free(struct lanes *l)
 	g_free(l);
 }
 
+/* All that was given has been timed, and taken by the methods. */
+static void settle(struct lanes *l)
+{
+	pipe_wait(l->timing);
+	relay_wait(l->relay);
+}
+
 /* The methods are told of a new thread with their own thread at rest. */
 static int lane_new(struct lanes *l, uint32_t thread)
 {
@@ -124,7 +178,7 @@ static int lane_new(struct lanes *l, uint32_t thread)
 	lane->target = g_new0(struct feed_target, l->nr_methods);
 	feed_init(&lane->feed, &l->clock, thread, lane->target, l->nr_methods);
 	err = l->model->open(&lane->core, l->run.desc, l->code, (struct timed_sink){ timed_take, lane });
-	relay_wait(l->relay);
+	settle(l);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
 		lane->target[i] = (struct feed_target){ l->method[i], l->state[i], g_malloc0(l->method[i]->lane_size) };
 		err = l->method[i]->lane(l->state[i], lane->target[i].lane, thread);
@@ -135,17 +189,9 @@ static int lane_new(struct lanes *l, uint32_t thread)
 	return err;
 }
 
-static void lane_finish(struct lanes *l, struct lane *lane)
-{
-	l->model->finish(lane->core);
-	l->model->close(lane->core);
-	lane->core = NULL;
-	relay_give(l->relay, lane, NULL, 0);
-}
-
 int lanes_batch(struct lanes *l, const struct step_batch *b)
 {
-	struct lane *lane;
+	struct job *j;
 
 	if (b->thread >= l->lane->len || !l->lane->pdata[b->thread]) {
 		int err = lane_new(l, b->thread);
@@ -153,15 +199,25 @@ int lanes_batch(struct lanes *l, const struct step_batch *b)
 		if (err)
 			return err;
 	}
-	lane = l->lane->pdata[b->thread];
-	l->model->batch(lane->core, b->step, b->n, b->ahead);
-	if (b->end)
-		lane_finish(l, lane);
+	j = pipe_slot(l->timing);
+	if (j->room < b->n + b->ahead) {
+		j->room = b->n + b->ahead;
+		j->step = g_renew(struct step, j->step, j->room);
+	}
+	memcpy(j->step, b->step, (b->n + b->ahead) * sizeof *j->step);
+	j->lane = l->lane->pdata[b->thread];
+	j->n = b->n;
+	j->ahead = b->ahead;
+	j->end = b->end;
+	if (l->model->foresee)
+		l->model->foresee(j->lane->core, j->step, j->n, j->ahead, &j->foreseen);
+	pipe_give(l->timing);
 	return 0;
 }
 
 void lanes_finish(struct lanes *l)
 {
+	pipe_wait(l->timing);
 	for (guint i = 0; i < l->lane->len; i++) {
 		struct lane *lane = l->lane->pdata[i];
 
@@ -174,7 +230,7 @@ int lanes_save(struct lanes *l, struct profile *p)
 {
 	int err = 0;
 
-	relay_wait(l->relay);
+	settle(l);
 	for (size_t i = 0; i < l->nr_methods && !err; i++)
 		err = l->method[i]->save(l->state[i], p);
 	return err;

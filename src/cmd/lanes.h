@@ -1,7 +1,8 @@
 /*
  * The methods of a run and, for each guest thread, the core that models it and the methods' lanes.
  *
- *   steps of a thread ──► its core ──► relay (another thread) ──► every method, on the thread's lane
+ *   steps of a thread ──► what its core foresees ──► pipe ──► its core's time ──► relay ──► every method, on the thread's lane
+ *                the caller's thread                another thread             another thread
  */
 #ifndef CYCLEWISE_CMD_LANES_H
 #define CYCLEWISE_CMD_LANES_H
@@ -17,7 +18,7 @@ int  lanes_new(struct lanes **out, const struct core_ops *model, struct code *co
                enum method_set set);
 void lanes_free(struct lanes *l);
 
-/* Times a batch on its thread's core. 0, or -errno where a new thread's core cannot be made. */
+/* Takes a batch to be timed on its thread's core, and copies what it needs of it. 0, or -errno where a new thread's core cannot be made. */
 int  lanes_batch(struct lanes *l, const struct step_batch *b);
 /* The streams of threads that have not ended do so here (a run that was cut short). */
 void lanes_finish(struct lanes *l);

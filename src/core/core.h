@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/foresee.h"
 #include "core/params.h"
 #include "isa/code.h"
 #include "record/step.h"
@@ -25,6 +26,12 @@ struct core_ops {
 	int (*open)(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink);
 	/* Times s[0..n); s[n..n+ahead) follow and may be looked at. Hot: no allocation, lock, or I/O. */
 	void (*batch)(struct core *core, const struct step *s, size_t n, size_t ahead);
+	/*
+	 * The same in two parts, which may run in two threads, the second behind the first: what needs no time, and time.
+	 * Both are given the same batches. NULL: cannot be parted.
+	 */
+	void (*foresee)(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
+	void (*batch_foreseen)(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f);
 	/* Hands on what is left. The stream has ended. */
 	void (*finish)(struct core *core);
 	void (*close)(struct core *core);

@@ -78,7 +78,7 @@ static bool serialises(const struct insn *in)
 }
 
 /* What comes after it: where fetch goes on, and from when on dispatch may. */
-static void follow(struct ooo *o, const struct attempt *a, bool taken)
+static void follow(struct ooo *o, const struct attempt *a, const struct forecast *c, bool taken)
 {
 	const struct core_desc *d = o->desc;
 	const struct insn *in = a->in;
@@ -92,13 +92,13 @@ static void follow(struct ooo *o, const struct attempt *a, bool taken)
 	if (in->flags & INSN_SYSCALL) {
 		frontend_redirect(&o->front, a->leave + (unsigned)d->syscall_cycles, packet);
 	} else if (in->flags & INSN_FLUSH) {
-		wrong_path(o, in->pc + in->length, a->leave);
+		wrong_path(o, o->run, c->nr_runs, a->leave);
 		frontend_redirect(&o->front, a->leave + (unsigned)d->flush_latency, packet);
 	} else if (a->predicted.mispredicted) {
 		if (a->predicted.target) {
 			if (a->predicted.taken)
 				frontend_taken(&o->front, in, &a->predicted);
-			wrong_path(o, a->predicted.target, a->chain_end);
+			wrong_path(o, o->run, c->nr_runs, a->chain_end);
 		}
 		frontend_redirect(&o->front, a->chain_end + (unsigned)d->branch_mispredict, packet);
 	} else if (taken) {
@@ -141,7 +141,7 @@ static void violated(struct ooo *o, struct attempt *a, const struct step *next, 
 }
 
 /* It raised an exception: squashed when it would commit, with what was fetched behind it. */
-static void faulted(struct ooo *o, struct attempt *a, uint16_t flags)
+static void faulted(struct ooo *o, struct attempt *a, const struct forecast *c, uint16_t flags)
 {
 	uint64_t packet = frontend_mark(&o->front);
 
@@ -149,7 +149,7 @@ static void faulted(struct ooo *o, struct attempt *a, uint16_t flags)
 	a->psv |= PSV_FL_EX;
 	a->drain = a->leave;
 	attempt_record(o, a, (uint16_t)(flags | TIMED_SQUASHED | TIMED_FLUSHER), FLUSH_EXCEPTION);
-	wrong_path(o, a->in->pc + a->in->length, a->leave);
+	wrong_path(o, o->run, c->nr_runs, a->leave);
 	frontend_redirect(&o->front, a->leave + (unsigned)o->desc->exception_latency, packet);
 }
 
@@ -200,7 +200,8 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 {
 	const struct step *next = s + nr_steps;
 	struct attempt a;              /* begin() sets what is not set here: clearing it all would cost as much as a stage */
-	bool taken = s->flags & STEP_TAKEN, known = ahead && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
+	const struct forecast none = { 0 }, *c = foresee_wanted(in, s) ? o->forecast++ : &none;
+	bool taken = s->flags & STEP_TAKEN;
 	uint16_t flags = (uint16_t)((taken ? TIMED_TAKEN : 0) | (s->flags & STEP_COUNTED ? TIMED_COUNTED : 0));
 
 	if (s->flags & STEP_ENTER) {
@@ -214,17 +215,12 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	a.step = s;
 	a.nr_steps = nr_steps;
 	a.fused = o->fused;
-	a.predicted.taken = a.predicted.mispredicted = false;
+	a.predicted = c->predicted;
 	a.pair_ports = pair_ports(o, &a, next, ahead);
-	if (in->branch && !(s->flags & STEP_FAULT)) {
-		uint64_t to = known ? code_insn(o->code, next->insn)->pc : taken && in->target ? in->target : in->pc + in->length;
-		branch_resolve(o->branch, in, taken, to, &a.predicted);
-		if (!known && !in->target)
-			a.predicted.mispredicted = false; /* it did not get to where it went */
-	}
 	if (in->flags & INSN_REP) {
 		begin(o, &a);
 		repeat_execute(o, &a, flags);
+		o->run += c->nr_runs;
 		o->fused = false;
 		return;
 	}
@@ -243,7 +239,8 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 		a.fused = false;
 	}
 	if (s->flags & STEP_FAULT) {
-		faulted(o, &a, flags);
+		faulted(o, &a, c, flags);
+		o->run += c->nr_runs;
 		o->fused = false;
 		return;
 	}
@@ -263,18 +260,26 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	if (in->branch && o->desc->branch_in_flight)
 		release_add(&o->held, HELD_BRANCH, a.chain_end + 1);
 	attempt_record(o, &a, flags, flush);
-	follow(o, &a, taken);
+	follow(o, &a, c, taken);
+	o->run += c->nr_runs;
 	o->fused = a.pair_ports != 0;
 }
 
 /* --- the core's interface ---------------------------------------------------------------------------- */
 
-static void ooo_batch(struct core *core, const struct step *s, size_t n, size_t ahead)
+static void ooo_foresee(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out)
+{
+	foresight_batch(((struct ooo *)core)->foresight, s, n, ahead, out);
+}
+
+static void ooo_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f)
 {
 	struct ooo *o = (struct ooo *)core;
 	size_t i = o->skip < n ? o->skip : n, all = n + ahead;
 
 	o->skip -= i;
+	o->forecast = f->forecast;
+	o->run = f->run;
 	while (i < n) {
 		if (o->nr_out > OUT_RECORDS - OUT_ROOM)
 			ooo_flush_out(o);
@@ -304,6 +309,14 @@ static void ooo_batch(struct core *core, const struct step *s, size_t n, size_t 
 	o->skip += i - n;
 }
 
+static void ooo_batch(struct core *core, const struct step *s, size_t n, size_t ahead)
+{
+	struct foreseen *own = &((struct ooo *)core)->own;
+
+	ooo_foresee(core, s, n, ahead, own);
+	ooo_batch_foreseen(core, s, n, ahead, own);
+}
+
 static void ooo_finish(struct core *core)
 {
 	ooo_flush_out((struct ooo *)core);
@@ -317,9 +330,9 @@ static void ooo_close(struct core *core)
 		return;
 	frontend_fini(&o->front);
 	lsq_fini(&o->lsq);
-	branch_free(o->branch);
+	foresight_free(o->foresight);
+	foreseen_fini(&o->own);
 	memory_free(o->memory);
-	free(o->guess);
 	free(o);
 }
 
@@ -335,16 +348,11 @@ static int ooo_open(struct core **out, const struct core_desc *desc, struct code
 	o->sink = sink;
 	ret = memory_new(&o->memory, desc);
 	if (!ret)
-		ret = branch_new(&o->branch, desc);
+		ret = foresight_new(&o->foresight, desc, code);
 	if (!ret)
 		ret = frontend_init(&o->front, desc, o->memory);
 	if (!ret)
 		ret = lsq_init(&o->lsq, desc, o->memory);
-	if (!ret) {
-		o->guess = malloc(branch_state_size(o->branch));
-		if (!o->guess)
-			ret = error_errno(ENOMEM, "core model");
-	}
 	if (ret) {
 		ooo_close((struct core *)o);
 		return ret;
@@ -359,6 +367,8 @@ const struct core_ops core_ooo = {
 	.help = "detailed out-of-order core: every structure of the pipeline",
 	.open = ooo_open,
 	.batch = ooo_batch,
+	.foresee = ooo_foresee,
+	.batch_foreseen = ooo_batch_foreseen,
 	.finish = ooo_finish,
 	.close = ooo_close,
 };

@@ -14,6 +14,7 @@
 #include "core/branch.h"
 #include "core/core.h"
 #include "core/cycle.h"
+#include "core/foresee.h"
 #include "core/frontend.h"
 #include "core/lsq.h"
 #include "core/memory.h"
@@ -24,7 +25,6 @@ enum {
 	ROB_RING = 8192,               /* slots; more than any reorder buffer and the uops of an instruction */
 	OUT_RECORDS = 4096,            /* timed records in a batch to the sink */
 	OUT_ROOM = 1200,               /* more than one instruction can append: two walks of WRONG_MAX and itself */
-	WRONG_MAX = 512,               /* records of one walk */
 	MAX_ACCESS = 64,               /* accesses of one instruction that are timed one by one */
 	NO_SCHEDULER = 0xff,
 	NR_ARCHITECTURAL = 32,         /* physical registers of each bank that hold architectural state */
@@ -49,8 +49,10 @@ struct ooo {
 	struct code *code;
 	struct timed_sink sink;
 	struct memory *memory;
-	struct branch_unit *branch;
-	struct branch_state *guess;    /* copy for the wrong path */
+	struct foresight *foresight;   /* foresee() alone uses it, which may run in another thread */
+	struct foreseen own;           /* where that is not done apart */
+	const struct forecast *forecast; /* the next */
+	const struct wrong_run *run;   /* the first that is not used up */
 	struct frontend front;
 	struct ports ports;
 	struct release held;
@@ -172,8 +174,8 @@ static inline uint16_t record_flags(const struct insn *in, const struct fetched 
 /* ooo.c */
 void ooo_flush_out(struct ooo *o);
 
-/* wrongpath.c: fetches from `pc` until `squash`, records included. */
-void wrong_path(struct ooo *o, uint64_t pc, uint64_t squash);
+/* wrongpath.c: fetches these runs until `squash`, records included. */
+void wrong_path(struct ooo *o, const struct wrong_run *run, size_t nr, uint64_t squash);
 /* The same for steps that are on the right path and will run again: s[0..n). */
 void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squash);
 

@@ -1,6 +1,6 @@
 /*
- * What is fetched in vain: the wrong path behind a mispredicted branch, read from the real code by a copy of the
- * predictor's state, and right-path steps behind a squash, which will run again.
+ * What is fetched in vain: the wrong path behind a mispredicted branch, as it was foreseen, and right-path steps behind
+ * a squash, which will run again.
  *
  * They use fetch, the instruction cache and TLB, the uop cache and the queues of the front end, issue slots and
  * reorder-buffer entries. Not modelled: their execution (schedulers, ports, data caches).
@@ -14,6 +14,7 @@ struct walk {
 	uint32_t used;                 /* slots in that cycle */
 	uint64_t slots;                /* ROB entries it would hold */
 	bool blocked;                  /* nothing more dispatches */
+	bool fused;                    /* the youngest makes a pair with a branch behind it */
 };
 
 static struct walk walk_begin(const struct ooo *o, uint64_t squash)
@@ -91,7 +92,7 @@ static bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct
 }
 
 /*
- * Fetches straight code behind `index` as far as the present window of the uop cache has it, at most `most`
+ * Fetches straight code from `index` on as far as the present window of the uop cache has it, at most `most`
  * instructions, and returns how many: the greater part of every walk, in a loop of its own for speed's sake.
  */
 static unsigned walk_window(struct ooo *o, struct walk *walk, uint32_t index, unsigned most)
@@ -99,69 +100,48 @@ static unsigned walk_window(struct ooo *o, struct walk *walk, uint32_t index, un
 	struct delivery run = o->front.run;
 	struct walk w = *walk;
 	const struct insn *in = code_insn(o->code, index);
-	uint64_t pc = in->pc + in->length;
 	unsigned n = 0;
 
-	if (most > o->code->nr - index - 1)
-		most = o->code->nr - index - 1;
-	for (; n < most; n++) {
+	for (; n < most; n++, in++) {
 		struct fetched f;
 
-		in++;
-		if (in->pc != pc || in->flags & (INSN_BRANCH | INSN_UNDECODED) || !frontend_goes_on(&o->front, in))
+		if (in->flags & INSN_BRANCH || !frontend_goes_on(&o->front, in))
 			break;
 		frontend_go_on(&o->front, &run, in, &f);
-		walk_on(o, &w, index + n + 1, in, &f, false, TIMED_WRONG);
-		pc += in->length;
+		walk_on(o, &w, index + n, in, &f, false, TIMED_WRONG);
 	}
 	o->front.run = run;
 	*walk = w;
 	return n;
 }
 
-/* The instruction at `pc`, most often the one decoded after the one before. */
-static inline uint32_t next_index(struct ooo *o, uint32_t before, uint64_t pc)
+/* One run; false: not all of it before the squash. */
+static bool walk_run(struct ooo *o, struct walk *w, const struct wrong_run *run)
 {
-	if (before + 1 < o->code->nr && code_insn(o->code, before + 1)->pc == pc)
-		return before + 1;
-	return code_find(o->code, pc);
+	uint32_t index = run->first, end = index + run->nr;
+
+	while (index < end) {
+		const struct insn *in = code_insn(o->code, index);
+		bool taken = run->end.taken && index + 1 == end;
+
+		if (!walk_one(o, w, index, in, w->fused && in->branch == BRANCH_CONDITIONAL, TIMED_WRONG | (taken ? TIMED_TAKEN : 0u)))
+			return false;
+		index++;
+		index += walk_window(o, w, index, end - index);
+		w->fused = code_insn(o->code, index - 1)->flags & INSN_FUSES_NEXT && o->desc->decode_macro_fusion;
+	}
+	return true;
 }
 
-void wrong_path(struct ooo *o, uint64_t pc, uint64_t squash)
+void wrong_path(struct ooo *o, const struct wrong_run *run, size_t nr, uint64_t squash)
 {
 	struct walk w = walk_begin(o, squash);
-	uint32_t index = CODE_NONE - 1;
-	bool fused = false;
 
-	branch_save(o->branch, o->guess);
-	for (unsigned n = 0; n < WRONG_MAX; n++) {
-		index = next_index(o, index, pc);
-		if (index == CODE_NONE)
+	for (; nr; nr--, run++) {
+		if (!walk_run(o, &w, run))
 			return;
-		const struct insn *in = code_insn(o->code, index);
-		struct prediction p = { .target = pc + in->length };
-		uint32_t flags = TIMED_WRONG;
-		if (in->flags & INSN_UNDECODED)
-			return;
-		if (in->branch) {
-			branch_guess(o->branch, o->guess, in, &p);
-			if (p.taken)
-				flags |= TIMED_TAKEN;
-		}
-		if (!walk_one(o, &w, index, in, fused && in->branch == BRANCH_CONDITIONAL, flags) || !p.target)
-			return;
-		if (p.taken) {
-			frontend_taken(&o->front, in, &p);
-		} else {
-			unsigned straight = walk_window(o, &w, index, WRONG_MAX - 1 - n);
-
-			n += straight;
-			index += straight;
-			in = code_insn(o->code, index);
-			p.target = in->pc + in->length;
-		}
-		fused = in->flags & INSN_FUSES_NEXT && o->desc->decode_macro_fusion;
-		pc = p.target;
+		if (run->end.taken && run->end.target)
+			frontend_taken(&o->front, code_insn(o->code, run->first + run->nr - 1), &run->end);
 	}
 }
 

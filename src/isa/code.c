@@ -202,9 +202,9 @@ static void fuse(struct code *code, uint32_t first, uint32_t second)
 
 	if (!p->arch->fuses(p->entries[first].fuse, p->entries[second].fuse, b->pc))
 		return;
-	a->flags |= INSN_FUSES_NEXT;
+	__atomic_fetch_or(&a->flags, INSN_FUSES_NEXT, __ATOMIC_RELAXED); /* a core may be reading it */
 	if (a->pc / 32 != (b->pc + b->length) / 32)
-		a->flags |= INSN_JCC_ERRATUM;
+		__atomic_fetch_or(&a->flags, INSN_JCC_ERRATUM, __ATOMIC_RELAXED);
 }
 
 static void fuse_neighbours(struct code *code, uint32_t i)

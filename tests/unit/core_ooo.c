@@ -450,7 +450,7 @@ static void t410_mispredict(void **state)
 		wrong++;
 		assert_int_equal(timed_leave(&m->timed[i]), resolved);
 	}
-	assert_int_equal(wrong, 60);                   /* the code ends there: 15 blocks in 35 cycles */
+	assert_int_equal(wrong, 59);                   /* the known code ends there, and its last one is not certain: 15 blocks in 35 cycles */
 	machine_free(m);
 }
 

@@ -188,13 +188,18 @@ static void check_stream(const struct machine *m)
 	}
 }
 
+void machine_count(struct machine *m)
+{
+	for (uint32_t i = 0; i < m->code.nr; i++)
+		insn_count(&m->insn[i], m->uop + m->insn[i].uop);
+}
+
 void machine_time(struct machine *m)
 {
 	const struct core_ops *ooo = core_find("ooo");
 	struct core *core;
 
-	for (uint32_t i = 0; i < m->code.nr; i++)
-		insn_count(&m->insn[i], m->uop + m->insn[i].uop);
+	machine_count(m);
 	assert(ooo);
 	int ret = ooo->open(&core, &m->desc, &m->code, (struct timed_sink){ take, m });
 	assert(!ret);

@@ -41,6 +41,8 @@ void run_insn(struct machine *m, uint32_t insn);
 void run_taken(struct machine *m, uint32_t insn);
 void run_access(struct machine *m, uint32_t insn, uint64_t addr, uint16_t bytes);
 
+/* Counts what is static of the instructions made so far; machine_time() does it, too. */
+void machine_count(struct machine *m);
 /* Times all steps and leaves the records in m->timed. */
 void machine_time(struct machine *m);
 /* The n-th committed record. */

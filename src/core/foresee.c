@@ -1,0 +1,174 @@
+#include "core/foresee.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+enum { IN_FLIGHT = 64 };               /* slots between the front end's queues and the reorder buffer */
+
+struct foresight {
+	struct code *code;
+	struct branch_unit *branch;
+	struct branch_state *guess;    /* copy for the wrong path */
+	unsigned most;                 /* slots of a wrong path that the core can hold */
+	bool fuses;
+};
+
+void foreseen_fini(struct foreseen *f)
+{
+	g_free(f->forecast);
+	g_free(f->run);
+	*f = (struct foreseen){ 0 };
+}
+
+static struct forecast *forecast_add(struct foreseen *f)
+{
+	if (f->nr == f->room) {
+		f->room = 2 * f->room + 1024;
+		f->forecast = g_renew(struct forecast, f->forecast, f->room);
+	}
+	return &f->forecast[f->nr++];
+}
+
+static struct wrong_run *run_add(struct foreseen *f)
+{
+	if (f->nr_runs == f->room_runs) {
+		f->room_runs = 2 * f->room_runs + 1024;
+		f->run = g_renew(struct wrong_run, f->run, f->room_runs);
+	}
+	return &f->run[f->nr_runs++];
+}
+
+/* --- the wrong path ---------------------------------------------------------------------------------- */
+
+/* The instruction at `pc`, most often the one decoded after the one before. */
+static inline uint32_t next_index(struct code *code, uint32_t before, uint64_t pc)
+{
+	if (before + 1 < code->nr && code_insn(code, before + 1)->pc == pc)
+		return before + 1;
+	return code_find(code, pc);
+}
+
+/* Walks from `pc` on and adds the runs; returns how many. */
+static uint32_t wrong_path(struct foresight *f, uint64_t pc, struct foreseen *out)
+{
+	size_t first = out->nr_runs;
+	struct wrong_run *run = NULL;
+	uint32_t index = CODE_NONE - 1;
+	bool before = false;           /* the instruction before makes a pair with a branch */
+
+	branch_save(f->branch, f->guess);
+	for (unsigned n = 0, slots = 0; n < WRONG_MAX && slots < f->most; n++) {
+		uint32_t next = next_index(f->code, index, pc);
+		if (next == CODE_NONE)
+			break;
+		const struct insn *in = code_insn(f->code, next);
+		if (in->flags & INSN_UNDECODED)
+			break;
+		if (!run || next != index + 1) {
+			run = run_add(out);
+			*run = (struct wrong_run){ .first = next };
+		}
+		run->nr++;
+		slots += before && in->branch == BRANCH_CONDITIONAL ? 0 : in->slots;
+		before = f->fuses && in->flags & INSN_FUSES_NEXT;
+		index = next;
+		pc += in->length;
+		if (!(in->flags & INSN_BRANCH))
+			continue;
+		struct prediction p;
+		branch_guess(f->branch, f->guess, in, &p);
+		if (!p.taken)
+			continue;
+		run->end = p;
+		run = NULL;
+		pc = p.target;
+		if (!pc)
+			break;
+	}
+	/*
+	 * What is handed on is to change no more, however far the reader is ahead: whether an instruction makes a pair with the
+	 * one behind it is known when that one is, so that the last one where the known code ends is left out.
+	 */
+	if (run && next_index(f->code, index, pc) == CODE_NONE && !--run->nr)
+		out->nr_runs--;
+	return (uint32_t)(out->nr_runs - first);
+}
+
+/* --- the right path ---------------------------------------------------------------------------------- */
+
+/* Resolves the branch of `s`; `next`: the step behind it and its accesses, NULL where there is none. */
+static void resolve(struct foresight *f, const struct insn *in, const struct step *s, const struct step *next, struct prediction *p)
+{
+	bool taken = s->flags & STEP_TAKEN, known = next && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
+	uint64_t to = known ? code_insn(f->code, next->insn)->pc : taken && in->target ? in->target : in->pc + in->length;
+
+	branch_resolve(f->branch, in, taken, to, p);
+	if (!known && !in->target)
+		p->mispredicted = false; /* it did not get to where it went */
+}
+
+static bool belongs_to_the_one_before(const struct step *s)
+{
+	return step_kind(s) == STEP_ACCESS || step_kind(s) == STEP_REPEAT;
+}
+
+void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t ahead, struct foreseen *out)
+{
+	const struct step *end = s + n, *all = end + ahead;
+
+	out->nr = out->nr_runs = 0;
+	for (; s < end; s++) {
+		if (step_kind(s) != STEP_INSN)
+			continue;
+		const struct insn *in = code_insn(f->code, s->insn);
+		if (!foresee_wanted(in, s))
+			continue;
+		struct forecast *c = forecast_add(out);
+		const struct step *next = s + 1;
+
+		*c = (struct forecast){ 0 };
+		while (next < all && belongs_to_the_one_before(next))
+			next++;
+		if (in->flags & INSN_BRANCH && !(s->flags & STEP_FAULT))
+			resolve(f, in, s, next < all ? next : NULL, &c->predicted);
+		if (s->flags & STEP_FAULT || in->flags & INSN_FLUSH)
+			c->nr_runs = wrong_path(f, in->pc + in->length, out);
+		else if (c->predicted.mispredicted && c->predicted.target)
+			c->nr_runs = wrong_path(f, c->predicted.target, out);
+	}
+}
+
+/* --- its life ---------------------------------------------------------------------------------------- */
+
+int foresight_new(struct foresight **out, const struct core_desc *desc, struct code *code)
+{
+	struct foresight *f = calloc(1, sizeof *f);
+	int ret = f ? branch_new(&f->branch, desc) : error_errno(ENOMEM, "branch predictor");
+
+	if (!ret) {
+		f->code = code;
+		f->most = (unsigned)(desc->rob_entries + desc->queue_entries + desc->fetch_queue) + IN_FLIGHT;
+		f->fuses = desc->decode_macro_fusion;
+		f->guess = malloc(branch_state_size(f->branch));
+		if (!f->guess)
+			ret = error_errno(ENOMEM, "branch predictor");
+	}
+	if (ret) {
+		foresight_free(f);
+		return ret;
+	}
+	*out = f;
+	return 0;
+}
+
+void foresight_free(struct foresight *f)
+{
+	if (!f)
+		return;
+	branch_free(f->branch);
+	free(f->guess);
+	free(f);
+}

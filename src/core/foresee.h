@@ -1,0 +1,60 @@
+/*
+ * What is known of instructions before they are timed: how their branches are predicted, and the code that is fetched
+ * where they are predicted wrongly. Prediction needs no cycles, so that it may run in a thread of its own, ahead of
+ * the one that models time.
+ *
+ * The wrong path is read from the real code by a copy of the predictor's speculative state, up to the most that a core
+ * can hold; how much of it is fetched before the squash is for the core to find out (wrongpath.c).
+ */
+#ifndef CYCLEWISE_CORE_FORESEE_H
+#define CYCLEWISE_CORE_FORESEE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/branch.h"
+#include "isa/code.h"
+#include "record/step.h"
+
+enum { WRONG_MAX = 512 };              /* instructions of one wrong path */
+
+/* Straight code on a wrong path: entries of the code table one behind the other. */
+struct wrong_run {
+	struct prediction end;         /* of its last instruction, where that is a branch predicted taken */
+	uint32_t first;                /* index of the static instruction */
+	uint32_t nr;                   /* at least 1 */
+};
+
+/* Of one instruction: a branch; or one that raises an exception or flushes the pipeline, where only the runs count. */
+struct forecast {
+	struct prediction predicted;
+	uint32_t nr_runs;              /* of the wrong path behind it; 0: none, or nothing is known there */
+};
+
+/* Of a batch of steps: a forecast for each instruction that foresee_wanted(), in order, and all their runs. */
+struct foreseen {
+	struct forecast *forecast;
+	struct wrong_run *run;
+	size_t nr, nr_runs;
+	size_t room, room_runs;        /* of the arrays, which grow and are used again */
+};
+
+/* An array grows so seldom that it may end the program where there is no memory, as GLib's do. */
+void foreseen_fini(struct foreseen *f);
+
+/* Whether the instruction of step `s` has a forecast. */
+static inline bool foresee_wanted(const struct insn *in, const struct step *s)
+{
+	return in->flags & (INSN_BRANCH | INSN_FLUSH) || s->flags & STEP_FAULT;
+}
+
+struct foresight; /* the predictor of one hardware thread, and its copy for wrong paths */
+
+/* 0, -ENOMEM, or -EINVAL as branch_new(). */
+int  foresight_new(struct foresight **out, const struct core_desc *desc, struct code *code);
+void foresight_free(struct foresight *f);
+/* Replaces `out` by the forecasts of s[0..n); s[n..n+ahead) follow. */
+void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
+
+#endif
