@@ -273,7 +273,7 @@ static void add_sizes(const struct experiment *x)
  */
 static bool find_last_level(const struct curve *c, uint64_t l2, uint64_t llc, size_t *at, double *reach)
 {
-	size_t first = point_at(c, 2 * (double)l2), end = point_at(c, llc ? (double)llc : INFINITY) + 1, flat;
+	size_t first = point_at(c, 2 * (double)l2), end = point_at(c, llc ? (double)llc : c->x[c->n - 1]) + 1, flat;
 	double half;
 
 	if (first + 2 >= end)

@@ -30,8 +30,8 @@ const struct command command_calibrate = {
 		"instruction forms and the ports they share; latency and bandwidth of caches and memory; TLBs; sizes of the core's "
 		"buffers; penalties; prefetchers.\n\n"
 		"The description inherits from the nearest core that is shipped. Every value stands with its spread; what was too noisy "
-		"is left to the parent, and the file says so. It needs no privileges and no performance counters, and some five minutes "
-		"on an idle processor; on a busy one more is left to the parent.",
+		"is left to the parent, and the file says so. It needs no privileges, no performance counters, and a few minutes. On a "
+		"busy processor more is left to the parent, and a busy thread beside this one on the core makes buffers look smaller.",
 	.groups = OPTIONS_CORE,
 	.run = run,
 };
