@@ -43,11 +43,13 @@ struct answers {
 /* Over pairs of which it is one and retired, by its place in the pair. */
 struct pairs { uint64_t nr, slots, retired; };
 
+/* What each attempt touches comes first, in two cache lines. */
 struct instruction {
-	struct answers sampled, exact;
+	_Alignas(64) struct answers exact;
+	uint64_t slots, retired;       /* in flight, exactly, over all executions that retired */
+	struct answers sampled;
 	struct pairs pairs[2];
 	uint64_t own_slots;            /* of retired samples, times weight */
-	uint64_t slots, retired;       /* in flight, exactly, over all executions that retired */
 };
 
 struct profileme_lane {
@@ -134,7 +136,7 @@ static int profileme_lane(void *state, void *lane, uint32_t thread)
 /* A stage that it had no need of takes no time. */
 static uint32_t stage(uint32_t cycle, uint32_t before) { return cycle == TIMED_NEVER || cycle < before ? before : cycle; }
 
-static void answer(struct answers *a, const struct timed *t, enum abort abort, uint64_t weight)
+static inline void answer(struct answers *a, const struct timed *t, enum abort abort, uint64_t weight)
 {
 	uint32_t ready = stage(t->ready, t->dispatch), issue = stage(t->issue, ready), complete = stage(t->complete, issue);
 
