@@ -17,8 +17,10 @@ static double error(const struct error_cell *reference, size_t nr_reference, con
 {
 	struct error_cell *r = malloc(nr_reference * sizeof(*r) + 1), *p = malloc(nr * sizeof(*p) + 1);
 
-	memcpy(r, reference, nr_reference * sizeof(*r));
-	memcpy(p, profile, nr * sizeof(*p));
+	if (nr_reference)
+		memcpy(r, reference, nr_reference * sizeof(*r));
+	if (nr)
+		memcpy(p, profile, nr * sizeof(*p));
 	double e = method_error(r, nr_reference, p, nr, events);
 	free(r);
 	free(p);
