@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/drive.h"
+#include "cmd/executions.h"
 #include "cmd/profiled.h"
 #include "core/abstract_outcome.h"
 #include "core/abstract_time.h"
@@ -33,7 +34,7 @@ struct causality {
 	bool abstract;
 	struct abstract_costs costs;
 	GPtrArray *thread;             /* struct thread *, NULL: not seen yet */
-	GArray *executions;            /* uint64_t, by static instruction */
+	struct executions executions;
 };
 
 static void thread_free(struct causality *s, struct thread *t)
@@ -113,7 +114,7 @@ static void causality_close(void *state)
 	for (guint i = 0; i < s->thread->len; i++)
 		thread_free(s, s->thread->pdata[i]);
 	g_ptr_array_free(s->thread, TRUE);
-	g_array_free(s->executions, TRUE);
+	executions_fini(&s->executions);
 	g_free(s);
 }
 
@@ -125,19 +126,8 @@ static int causality_open(void **state, const struct driven_run *run)
 	s->abstract = !strcmp(run->model->name, "abstract");
 	abstract_costs_init(&s->costs, run->desc);
 	s->thread = g_ptr_array_new();
-	s->executions = g_array_new(FALSE, TRUE, sizeof(uint64_t));
 	*state = s;
 	return 0;
-}
-
-static void count(struct causality *s, const struct step_batch *b)
-{
-	if (s->executions->len < s->run.code->nr)
-		g_array_set_size(s->executions, s->run.code->nr);
-	uint64_t *executions = (uint64_t *)(void *)s->executions->data;
-	for (size_t i = 0; i < b->n; i++)
-		if ((b->step[i].flags & (STEP_KIND | STEP_COUNTED)) == (STEP_INSN | STEP_COUNTED))
-			executions[b->step[i].insn]++;
 }
 
 static int causality_batch(void *state, const struct step_batch *b)
@@ -152,7 +142,7 @@ static int causality_batch(void *state, const struct step_batch *b)
 	if (err)
 		return err;
 	struct thread *t = s->thread->pdata[b->thread];
-	count(s, b);
+	executions_count(&s->executions, s->run.code, b);
 	if (s->abstract) {
 		t->stream.nr = 0;
 		outcomes_batch(t->outcomes, b->step, b->n, b->ahead, &t->stream);
@@ -267,11 +257,13 @@ static int causality_save(void *state, struct profile *p)
 	}
 	if (!err)
 		err = profile_set_int(p, "units_per_cycle", CYCLE_UNITS);
-	for (guint i = 0; i < s->executions->len && !err; i++) {
+	if (!err)
+		err = executions_save_unmodelled(&s->executions, s->run.code, p);
+	for (uint32_t i = 0; i < s->executions.nr && !err; i++) {
 		struct sums sums;
 		gather(s, i, &sums);
 		if (sums.count)
-			err = save_insn(p, i, g_array_index(s->executions, uint64_t, i), &sums, total);
+			err = save_insn(p, i, s->executions.of[i], &sums, total);
 	}
 	return err;
 }

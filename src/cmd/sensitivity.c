@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "cmd/executions.h"
 #include "cmd/profiled.h"
 #include "cmd/variants.h"
 #include "isa/costs.h"
@@ -28,6 +29,8 @@ struct measured {                      /* one variant */
 
 struct sensitivity {
 	struct variants *variants;
+	struct code *code;
+	struct executions executions;
 	struct vary row[VARY_MAX];
 	unsigned nr;
 	bool wanted[VARY_MAX];
@@ -130,6 +133,7 @@ static void sensitivity_close(void *state)
 	if (!s)
 		return;
 	variants_free(s->variants);
+	executions_fini(&s->executions);
 	g_array_free(s->measured, TRUE);
 	g_free(s);
 }
@@ -142,6 +146,7 @@ static int sensitivity_open(void **state, const struct driven_run *run)
 	int err;
 
 	s->measured = g_array_new(FALSE, FALSE, sizeof(struct measured));
+	s->code = run->code;
 	*state = s;
 	err = port_sets(run, sets, &nr_sets);
 	if (!err)
@@ -230,6 +235,7 @@ static int sensitivity_batch(void *state, const struct step_batch *b)
 	struct sensitivity *s = state;
 	int err = variants_batch(s->variants, b);
 
+	executions_count(&s->executions, s->code, b);
 	if (!err && !s->combined && !variants_kept(s->variants))
 		err = combine(s);
 	return err;
@@ -267,6 +273,8 @@ static int sensitivity_save(void *state, struct profile *p)
 
 	if (!err)
 		err = profile_thread(p, 0, variants_instructions(s->variants), 0, variants_cycles(s->variants, 0) * CYCLE_UNITS, &none);
+	if (!err)
+		err = executions_save_unmodelled(&s->executions, s->code, p);
 	for (unsigned i = 0; i < s->nr && !err; i++) {
 		if (!s->wanted[i])
 			continue;

@@ -37,7 +37,7 @@ void variants_free(struct variants *v);
  * a message, where the weight changes nothing, or the model cannot do it.
  */
 int  variants_add(struct variants *v, const struct variant *variant, unsigned *nr);
-/* Whether the run so far is kept still; `over`: it is not going to be longer. */
+/* Whether the run so far is kept still: until it is longer than what is kept. */
 bool variants_kept(const struct variants *v);
 /* The run so far need not be kept. */
 void variants_forget(struct variants *v);

@@ -16,8 +16,6 @@
 enum { CHUNK = 1024 };                 /* steps at a time, so that what is between stays in the cache */
 
 struct abstract {
-	const struct core_desc *desc;
-	struct code *code;
 	struct timed_sink sink;
 	struct recipes recipes;
 	struct outcomes *outcomes;
@@ -198,8 +196,6 @@ static int abstract_open(struct core **out, const struct core_desc *desc, struct
 
 	if (!a)
 		return error_errno(ENOMEM, "abstract core");
-	a->desc = desc;
-	a->code = code;
 	a->sink = sink;
 	a->record = 1;
 	abstract_costs_init(&a->costs, desc);
