@@ -18,7 +18,8 @@ struct plan {
 	struct variant variant;
 	struct core_desc *desc;        /* weighted */
 	struct abstract_costs costs;
-	int outcomes;                  /* which of crowd->outcomes it reads; 0: those of the core as it is */
+	int outcomes;                  /* which of crowd->met it reads; 0: those of the core as it is */
+	int sees;                      /* detailed: which of crowd->seer */
 	uint64_t cycles, instructions; /* of threads that have ended */
 };
 
@@ -36,11 +37,17 @@ struct met {                           /* what executions meet */
 	struct outcome_stream stream;
 };
 
+struct seer {                          /* what is foreseen: by this thread alone, since it adds to the table of instructions */
+	struct foresight *foresight;
+	struct foreseen seen;
+};
+
 /* The cores of one thread of the guest. */
 struct crowd {
 	struct variants *all;
 	struct recipes recipes;
 	GPtrArray *met;                /* struct met *: as plans number them */
+	GPtrArray *seer;               /* struct seer *: as plans number them */
 	GPtrArray *instance;           /* struct instance *, by plan; NULL: not made yet */
 	struct outcome_stream kept;    /* abstract: words of the run so far, of the core as it is */
 	GArray *steps;                 /* detailed: struct step of the run so far, and what follows the last batch */
@@ -145,11 +152,11 @@ static uint64_t instance_cycles(const struct instance *c, uint64_t *instructions
 
 /* --- workers ----------------------------------------------------------------------------------------- */
 
-static void detailed(struct variants *v, struct instance *c, const struct job *j)
+static void detailed(struct variants *v, struct instance *c, const struct seer *s, const struct job *j)
 {
 	if (c->code)
 		vary_code_follow(c->code);
-	v->run.model->batch(c->core, j->step, j->n, j->ahead);
+	v->run.model->batch_foreseen(c->core, j->step, j->n, j->ahead, &s->seen);
 }
 
 static void time_one(struct variants *v, const struct job *j, guint i)
@@ -157,7 +164,7 @@ static void time_one(struct variants *v, const struct job *j, guint i)
 	struct instance *c = j->crowd->instance->pdata[i];
 
 	if (!v->abstract) {
-		detailed(v, c, j);
+		detailed(v, c, j->crowd->seer->pdata[plan_at(v, i)->sees], j);
 	} else if (j->again) {
 		chrono_batch(c->chrono, j->crowd->kept.word, j->crowd->kept.nr, NULL);
 	} else {
@@ -236,12 +243,48 @@ static void met_free(gpointer p)
 	g_free(m);
 }
 
+static void seer_free(gpointer p)
+{
+	struct seer *s = p;
+
+	foresight_free(s->foresight);
+	foreseen_fini(&s->seen);
+	g_free(s);
+}
+
+/* With room for the wrong paths of the largest of its variants. */
+static int seer_new(struct seer **out, const struct variants *v, const struct core_desc *desc)
+{
+	struct core_desc *d = g_memdup2(desc, sizeof *desc);
+	struct seer *s = g_new0(struct seer, 1);
+	int err;
+
+	d->rob_entries = WRONG_MAX;
+	err = foresight_new(&s->foresight, d, v->run.code);
+	g_free(d);
+	if (err) {
+		seer_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+static void foresee(struct crowd *c, const struct step *s, size_t n, size_t ahead)
+{
+	for (guint i = 0; i < c->seer->len; i++) {
+		struct seer *one = c->seer->pdata[i];
+		foresight_batch(one->foresight, s, n, ahead, &one->seen);
+	}
+}
+
 static void crowd_dismiss(struct crowd *c)
 {
 	for (guint i = 0; i < c->instance->len; i++)
 		instance_free(c->all, c->instance->pdata[i]);
 	g_ptr_array_set_size(c->instance, 0);
 	g_ptr_array_set_size(c->met, 0);
+	g_ptr_array_set_size(c->seer, 0);
 }
 
 static void crowd_free(struct crowd *c)
@@ -251,6 +294,7 @@ static void crowd_free(struct crowd *c)
 	crowd_dismiss(c);
 	g_ptr_array_free(c->instance, TRUE);
 	g_ptr_array_free(c->met, TRUE);
+	g_ptr_array_free(c->seer, TRUE);
 	recipes_fini(&c->recipes);
 	outcome_stream_fini(&c->kept);
 	g_array_free(c->steps, TRUE);
@@ -272,6 +316,12 @@ static int crowd_fill(struct crowd *c)
 			err = outcomes_new(&m->outcomes, p->outcomes ? p->desc : v->run.desc, v->run.code, &c->recipes);
 			g_ptr_array_add(c->met, m);
 		}
+		while (!v->abstract && c->seer->len <= (guint)p->sees && !err) {
+			struct seer *s;
+			err = seer_new(&s, v, p->desc);
+			if (!err)
+				g_ptr_array_add(c->seer, s);
+		}
 		if (!err)
 			err = instance_new(&one, c, p);
 		if (!err)
@@ -287,6 +337,7 @@ static int crowd_new(struct crowd **out, struct variants *v)
 
 	c->all = v;
 	c->met = g_ptr_array_new_with_free_func(met_free);
+	c->seer = g_ptr_array_new_with_free_func(seer_free);
 	c->instance = g_ptr_array_new();
 	c->steps = g_array_new(FALSE, FALSE, sizeof(struct step));
 	if (v->abstract)
@@ -382,7 +433,7 @@ void variants_free(struct variants *v)
 }
 
 /* What was kept of a thread, on the cores that it got just now. Those of a thread that has ended go again. */
-static void replay(struct crowd *c, guint first)
+static int replay(struct crowd *c, guint first)
 {
 	struct variants *v = c->all;
 	struct job j = { .crowd = c, .again = true, .next = (gint)first, .nr = (gint)v->plan->len };
@@ -390,7 +441,22 @@ static void replay(struct crowd *c, guint first)
 	j.step = (const struct step *)(void *)c->steps->data;
 	j.n = c->nr_steps;
 	j.ahead = c->steps->len - c->nr_steps;
+	/* From the start, to come to where they are now. */
+	for (guint i = 0; i < c->seer->len; i++) {
+		struct seer *again;
+		guint like = 0;
+
+		while (plan_at(v, like)->sees != (int)i)
+			like++;
+		int err = seer_new(&again, v, plan_at(v, like)->desc);
+		if (err)
+			return err;
+		seer_free(c->seer->pdata[i]);
+		c->seer->pdata[i] = again;
+	}
+	foresee(c, j.step, j.n, j.ahead);
 	all_work(v, &j);
+	return 0;
 }
 
 static int admit(struct variants *v, guint first)
@@ -406,7 +472,7 @@ static int admit(struct variants *v, guint first)
 			g_ptr_array_set_size(c->instance, (gint)first);
 		err = crowd_fill(c);
 		if (!err)
-			replay(c, first);
+			err = replay(c, first);
 		if (c->ended)
 			crowd_end(c);
 	}
@@ -444,6 +510,13 @@ int variants_add(struct variants *v, const struct variant *variant, unsigned *nr
 		p->outcomes = 1;
 		for (guint i = 0; i < v->plan->len; i++)
 			p->outcomes = MAX(p->outcomes, plan_at(v, i)->outcomes + 1);
+	}
+	for (guint i = 0; i < v->plan->len; i++) {
+		if (foresight_same(plan_at(v, i)->desc, p->desc)) {
+			p->sees = plan_at(v, i)->sees;
+			break;
+		}
+		p->sees = MAX(p->sees, plan_at(v, i)->sees + 1);
 	}
 	*nr = v->plan->len;
 	g_ptr_array_add(v->plan, p);
@@ -485,6 +558,7 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 		m->stream.nr = 0;
 		outcomes_batch(m->outcomes, b->step, b->n, b->ahead, &m->stream);
 	}
+	foresee(j.crowd, b->step, b->n, b->ahead);
 	all_work(v, &j);
 	if (v->keeping)
 		keep(j.crowd, b);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <glib.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -162,6 +163,19 @@ int foresight_new(struct foresight **out, const struct core_desc *desc, struct c
 	}
 	*out = f;
 	return 0;
+}
+
+bool foresight_same(const struct core_desc *a, const struct core_desc *b)
+{
+	for (unsigned i = 0; i < nr_core_params; i++) {
+		size_t at = core_params[i].offset;
+
+		if (g_str_has_prefix(core_params[i].name, "branch.") &&
+		    memcmp((const char *)a + at, (const char *)b + at, sizeof(int32_t)))
+			return false;
+	}
+	return !strcmp(a->predictor, b->predictor) && !strcmp(a->tage, b->tage) && !strcmp(a->history, b->history) &&
+		!strcmp(a->isa, b->isa) && a->ideal.branch == b->ideal.branch && a->decode_macro_fusion == b->decode_macro_fusion;
 }
 
 void foresight_free(struct foresight *f)

@@ -54,6 +54,8 @@ struct foresight; /* the predictor of one hardware thread, and its copy for wron
 /* 0, -ENOMEM, or -EINVAL as branch_new(). */
 int  foresight_new(struct foresight **out, const struct core_desc *desc, struct code *code);
 void foresight_free(struct foresight *f);
+/* Whether two cores foresee the same, wherever both can hold as much of a wrong path. */
+bool foresight_same(const struct core_desc *a, const struct core_desc *b);
 /* Replaces `out` by the forecasts of s[0..n); s[n..n+ahead) follow. */
 void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
 
