@@ -89,6 +89,7 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	c->repeat_startup = ticks(d->repeat_startup);
 	c->repeat_line = ratio((uint64_t)d->l1d_line, (uint64_t)d->repeat_bytes);
 	c->repeat_slow = ticks(d->repeat_slow);
+	c->runahead = (uint32_t)d->fetch_runahead;
 	c->rob = (uint32_t)d->rob_entries;
 	c->queue = (uint32_t)d->queue_entries;
 	c->load_queue = (uint32_t)d->load_queue_entries;

@@ -225,6 +225,8 @@ static void prefetch_l1(struct outcome_memory *m, struct outcome_l1 *l, uint64_t
 	if (l == &m->data) {
 		next_line_filled(&m->next_line, line, UINT32_MAX);
 		outcome_push(out, outcome_pack(&w));
+	} else {
+		l->lines.lines[w.slot].from = w.level; /* who wants it first may find it on its way still */
 	}
 	train_below(m, line, from, out);
 }
@@ -365,10 +367,15 @@ void outcome_fetch(struct outcome_memory *m, uint64_t vaddr, struct outcome_stre
 
 	w.tlb = (uint8_t)tlb;
 	read_l1(m, &m->code, line, 0, &w, out);
+	bool missed = w.level != LEVEL_L1;
+	if (!missed && w.slot != UINT16_MAX && m->code.lines.lines[w.slot].from != LEVEL_NONE) {
+		w.level = m->code.lines.lines[w.slot].from;
+		m->code.lines.lines[w.slot].from = LEVEL_NONE;
+	}
 	if (w.level == LEVEL_L1 && tlb == TLB_HIT)
 		return;
 	outcome_push(out, outcome_pack(&w));
-	if (w.level != LEVEL_L1)
+	if (missed)
 		after_miss(m, &m->code, line, (enum level)w.level, out);
 }
 

@@ -24,6 +24,7 @@ struct when {
 
 enum {
 	STORE_RING = OUTCOME_FAR + 1,
+	BLOCKS = 128,                  /* of fetch, that are remembered: more than prediction runs ahead */
 	WAITING_WINDOW = 1 << 15,      /* cycles; what waits longer counts as issued then */
 };
 
@@ -84,6 +85,8 @@ struct chrono {
 	uint32_t nr_line1, nr_line2;
 	struct waiting *scheduler[CORE_SCHEDULERS];
 
+	uint64_t block[BLOCKS];        /* [n % BLOCKS]: when the n-th since fetch was redirected was offered */
+	uint64_t nr_blocks;
 	uint32_t mispredicts;          /* thousandths of one saved up */
 	uint64_t cycles, instructions; /* counted */
 	uint64_t commit;               /* cycle of the youngest's, + 1 */

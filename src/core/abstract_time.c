@@ -4,8 +4,17 @@
 
 #include "core/abstract_access.h"
 #include "core/abstract_state.h"
+#include "core/cycle.h"
 
 /* --- front end --------------------------------------------------------------------------------------- */
+
+/* When the line of code wanted at `t` was asked for: prediction runs some blocks ahead of fetch, and prefetches. */
+static inline uint64_t asked(const struct chrono *v, uint64_t t)
+{
+	uint32_t ahead = v->cost.runahead;
+
+	return ahead && v->nr_blocks ? v->block[v->nr_blocks > ahead ? (v->nr_blocks - ahead - 1) % BLOCKS : 0] : t;
+}
 
 /* The words of its code; returns the first behind them. The stall is the instruction's own. */
 INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y, const uint64_t *word)
@@ -18,21 +27,23 @@ INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum c
 		switch (outcome_kind(*word)) {
 		case OUTCOME_CODE: {
 			enum level level = outcome_level(*word);
-			uint64_t before = f->supply.t;
+			uint64_t before = f->supply.t, there = asked(v, before), translated;
 			if (outcome_tlb(*word) != TLB_HIT)
-				f->supply.t += translate(v, mode, y, &f->supply, outcome_tlb(*word), walk);
-			y->translation_stall += f->supply.t - before;
-			before = f->supply.t;
+				there += translate(v, mode, y, &f->supply, outcome_tlb(*word), walk);
+			translated = there > before ? there - before : 0;
 			if (level != LEVEL_L1) {
 				transfer(v, mode, y, &f->supply, level, true);
-				f->supply.t += v->cost.code[level];
+				there += v->cost.code[level];
 				constrain(v, mode, &f->supply, &v->line2[outcome_slot2(*word) % v->nr_line2]);
 				y->psv |= PSV_DR_L1;
 				y->code_level = (uint8_t)level;
 			}
 			if (outcome_tlb(*word) != TLB_HIT)
 				y->psv |= PSV_DR_TLB;
-			y->front_stall += f->supply.t - before;
+			f->supply.t = later(f->supply.t, there);
+			translated = translated < f->supply.t - before ? translated : f->supply.t - before;
+			y->translation_stall += translated;
+			y->front_stall += f->supply.t - before - translated;
 			add_self(v, mode, &f->supply);
 			f->why_supply = REASON_CODE;
 			break;
@@ -329,6 +340,7 @@ INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode
 			v->mispredicts -= WEIGHT_ONE;
 			if (constrain_after(v, mode, &f->supply, &y->end, v->cost.mispredict))
 				f->why_supply = REASON_BRANCH;
+			v->nr_blocks = 0;
 			return true;
 		}
 	} else if (y->flags & (OUTCOME_REDIRECT | OUTCOME_BTB2)) {
@@ -348,6 +360,7 @@ INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode
 		after = v->cost.syscall;
 	else if (flags & INSN_FLUSH)
 		after = v->cost.flush;
+	v->nr_blocks = 0;
 	if (after && constrain_after(v, mode, &f->supply, &f->retire, after))
 		f->why_supply = REASON_SERIAL;
 	v->broken = y->flags & OUTCOME_FAULT;
@@ -399,6 +412,8 @@ INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_m
 		f->why_supply = REASON_SERIAL;
 	v->broken = false;
 
+	if (y.flags & OUTCOME_BLOCK && v->cost.runahead)
+		v->block[v->nr_blocks++ % BLOCKS] = f->supply.t;
 	if (__builtin_expect(y.flags & OUTCOME_LINES, 0))
 		word = code_words(v, f, mode, &y, word);
 	if (!y.p->second) {

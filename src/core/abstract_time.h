@@ -48,6 +48,7 @@ struct abstract_costs {
 	uint64_t repeat_startup, repeat_line, repeat_slow; /* a line of a fast rep string; an iteration of a slow one */
 	uint64_t front;                /* fetch to offered, for the records alone */
 	uint32_t mispredicts;          /* so many of WEIGHT_ONE mispredictions cost anything */
+	uint32_t runahead;             /* blocks of fetch that prediction is ahead; 0: none */
 	uint32_t rob, queue, load_queue, store_queue, misses;
 	uint32_t scheduler[CORE_SCHEDULERS]; /* 0: absent */
 };
