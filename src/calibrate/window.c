@@ -10,6 +10,7 @@
 
 enum { LINE = 64, MAX_POINTS = 80, FEWEST = 12, MOST = 720 };
 static const double rise = 1.3;        /* of a round, where the misses do not overlap any more */
+static const double half = 0.75;       /* less than that of the parent's may be what a sibling thread leaves */
 static const double broad = 1.25;      /* a step over more than that is none */
 
 /* `#`: the number of a register, in turn, so that fillers do not wait for each other; at most one. */
@@ -182,12 +183,16 @@ static void add(struct experiment *x, const struct filler *f, struct knee k)
 {
 	struct estimate e = { .value = k.at, .low = k.low, .high = k.high, .agreeing = 1, .samples = 1, .noisy = k.high > k.low * broad };
 	const struct finding *rob = findings_of(x->findings, "rob.entries");
+	bool shared = !findings_of(x->findings, "rename.width");
 	double most = 0.9 * (rob ? rob->estimate.low : x->parent->desc.rob_entries);
 
 	if (!k.found)
 		findings_leave(x->findings, f->name, f->param, "no step up to %d %s", MOST, f->unit);
 	else if (f->param && strcmp(f->param, "rob.entries") && k.high > most)
 		findings_leave(x->findings, f->name, f->param, "at least %.0f: the reorder buffer may be full first", k.at);
+	else if (f->param && shared && k.at + f->extra < half * findings_param(x->findings, f->param))
+		findings_leave(x->findings, f->name, f->param,
+		               "%.0f, but rename's width says that another thread shares the core, and this may be its part", k.at);
 	else if (f->param)
 		findings_add(x->findings, f->name, f->unit, e, f->param, k.at + f->extra, "%s: a step from %.0f to %.0f cycles", f->note,
 		             k.before, k.after);
