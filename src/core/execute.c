@@ -220,7 +220,7 @@ static void fences(struct ooo *o, struct attempt *a)
 	uint32_t flags = a->in->flags;
 
 	if (flags & INSN_FENCE)
-		a->complete = later(a->complete, later(o->loads_done, o->stores_freed)) + (unsigned)d->fence_latency;
+		a->complete = later(later(a->complete, o->memory_floor), later(o->loads_done, o->stores_freed)) + (unsigned)d->fence_latency;
 	if (flags & INSN_LOCKED) {
 		uint64_t start = a->load_done > (unsigned)d->l1d_latency ? a->load_done - (unsigned)d->l1d_latency : a->dispatch;
 		uint64_t end = start + (unsigned)d->lock_latency;
