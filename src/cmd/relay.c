@@ -5,7 +5,8 @@
 
 #include "cmd/pipe.h"
 
-enum { SLOTS = 8, RECORDS = 4096 };    /* 2 MiB: beyond a level-2 cache, within a last-level one */
+/* Large batches, since every one wakes a thread: 4 MiB, beyond a level-2 cache, within a last-level one. */
+enum { SLOTS = 4, RECORDS = 16384 };
 
 struct batch {
 	void *lane;
@@ -15,6 +16,7 @@ struct batch {
 
 struct relay {
 	struct pipe *pipe;
+	struct batch *open;            /* being filled; NULL: none */
 	relay_take *take;
 	void *ctx;
 };
@@ -43,36 +45,57 @@ int relay_new(struct relay **out, relay_take *function, void *ctx)
 	return 0;
 }
 
+/* The batch that is being filled goes on its way. */
+static void close_batch(struct relay *r)
+{
+	if (r->open)
+		pipe_give(r->pipe);
+	r->open = NULL;
+}
+
+static struct batch *open_batch(struct relay *r, void *lane)
+{
+	r->open = pipe_slot(r->pipe);
+	r->open->lane = lane;
+	r->open->n = 0;
+	return r->open;
+}
+
 void relay_free(struct relay *r)
 {
 	if (!r)
 		return;
+	close_batch(r);
 	pipe_free(r->pipe, NULL);
 	g_free(r);
 }
 
-static void give(struct relay *r, void *lane, const struct timed *t, size_t n)
-{
-	struct batch *b = pipe_slot(r->pipe);
-
-	b->lane = lane;
-	b->n = n;
-	if (n)
-		memcpy(b->t, t, n * sizeof *t);
-	pipe_give(r->pipe);
-}
-
 void relay_give(struct relay *r, void *lane, const struct timed *t, size_t n)
 {
+	struct batch *b = r->open;
+
+	if (b && (b->lane != lane || !t))
+		close_batch(r);
 	if (!t) {
-		give(r, lane, NULL, 0);
+		open_batch(r, lane);
+		close_batch(r);
 		return;
 	}
-	for (size_t at = 0; at < n; at += RECORDS)
-		give(r, lane, t + at, MIN(n - at, (size_t)RECORDS));
+	while (n) {
+		b = r->open ? r->open : open_batch(r, lane);
+		size_t some = MIN(n, RECORDS - b->n);
+
+		memcpy(b->t + b->n, t, some * sizeof *t);
+		b->n += some;
+		t += some;
+		n -= some;
+		if (b->n == RECORDS)
+			close_batch(r);
+	}
 }
 
 void relay_wait(struct relay *r)
 {
+	close_batch(r);
 	pipe_wait(r->pipe);
 }

@@ -1,7 +1,7 @@
 /*
  * Carries timed records from the thread that models the cores to one that runs the accounting methods.
  *
- * Records are copied into a bounded queue of batches; a full queue makes the giver wait. Batches arrive in the
+ * Records are copied into a bounded queue of large batches; a full queue makes the giver wait. Batches arrive in the
  * order they were given, so what the methods see does not depend on how the threads are scheduled.
  */
 #ifndef CYCLEWISE_CMD_RELAY_H
@@ -21,7 +21,7 @@ int  relay_new(struct relay **out, relay_take *take, void *ctx);
 /* Waits until all has been taken, then ends the thread. NULL is fine. */
 void relay_free(struct relay *r);
 
-/* As relay_take(); returns when the records are copied. */
+/* As relay_take(), in batches of the relay's own; returns when the records are copied. */
 void relay_give(struct relay *r, void *lane, const struct timed *t, size_t n);
 /* Waits until all that was given has been taken: what the methods hold may be read until the next relay_give(). */
 void relay_wait(struct relay *r);
