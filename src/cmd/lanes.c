@@ -204,7 +204,8 @@ int lanes_batch(struct lanes *l, const struct step_batch *b)
 		j->room = b->n + b->ahead;
 		j->step = g_renew(struct step, j->step, j->room);
 	}
-	memcpy(j->step, b->step, (b->n + b->ahead) * sizeof *j->step);
+	if (b->n + b->ahead) /* a thread may end before its first instruction */
+		memcpy(j->step, b->step, (b->n + b->ahead) * sizeof *j->step);
 	j->lane = l->lane->pdata[b->thread];
 	j->n = b->n;
 	j->ahead = b->ahead;
