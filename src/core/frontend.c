@@ -113,8 +113,8 @@ static void read_line(struct frontend *f, uint64_t pc, struct fetched *out)
 	if (line == f->line)
 		return;
 	f->line = line;
-	if (f->desc->fetch_runahead && f->ahead < start)
-		start = f->ahead;
+	if (f->desc->fetch_runahead && f->known < start)
+		start = f->known;
 	memory_fetch(f->memory, start, line << LINE_SHIFT, &a);
 	if (a.l1_miss)
 		out->psv |= PSV_DR_L1;
@@ -138,6 +138,21 @@ static void read_line(struct frontend *f, uint64_t pc, struct fetched *out)
 	}
 }
 
+/* Branch prediction comes to the packet that begins at `pc`: a look-up, unless the last one's block goes on. */
+static void predict(struct frontend *f, uint64_t pc)
+{
+	uint64_t block = pc >> f->lookup_shift, room = 0;
+	unsigned ahead = (unsigned)f->desc->fetch_runahead;
+
+	if (f->packet >= ahead)
+		room = f->packet_fetch[(f->packet - ahead) % FRONTEND_RING];
+	if (block != f->block)
+		f->known = f->lookup;
+	f->known = later(f->known, room);
+	f->lookup = f->known + 1;
+	f->block = block;
+}
+
 /* Starts the packet that holds `pc`, which the bytes of an instruction reach up to `end`. */
 static void packet_begin(struct frontend *f, const struct insn *in, uint64_t window, enum fetch_path path,
                          struct fetched *out)
@@ -157,12 +172,10 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 			cycle = later(cycle, f->packet_leave[old % FRONTEND_RING] + 1);
 	}
 	if (d->fetch_runahead) {
-		f->ahead++;
-		if (f->packet >= (unsigned)d->fetch_runahead)
-			f->ahead = later(f->ahead, f->packet_fetch[(f->packet - (unsigned)d->fetch_runahead) % FRONTEND_RING]);
-	}
-	if (d->fetch_runahead)
+		predict(f, in->pc);
+		cycle = later(cycle, f->known);
 		f->packet_fetch[f->packet % FRONTEND_RING] = cycle;
+	}
 	if (d->fetch_packets)
 		f->packet_leave[f->packet % FRONTEND_RING] = 0;
 	f->path = path;
@@ -309,8 +322,9 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 {
 	const struct core_desc *d = f->desc;
 	uint64_t at = f->path == PATH_DECODE ? f->bytes_at : f->run.deliver;
+	bool again = p->target <= in->pc && in->pc == f->loop_branch && p->target == f->loop_target;
 
-	if (p->target <= in->pc && in->pc == f->loop_branch && p->target == f->loop_target) {
+	if (again) {
 		f->loop_times++;
 	} else {
 		f->loop_branch = in->pc;
@@ -334,14 +348,16 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 	}
 	if (f->path == PATH_LOOP)
 		f->path = PATH_UOPCACHE;
+	unsigned bubble = (unsigned)(p->btb == BTB_SECOND ? d->branch_btb2_bubble : d->branch_taken_bubble);
 	if (p->redirect)
-		f->run.next = f->fetch + (unsigned)d->branch_decode_redirect;
-	else if (p->btb == BTB_SECOND)
-		f->run.next = at + 1 + (unsigned)d->branch_btb2_bubble;
+		f->lookup = f->run.next = f->fetch + (unsigned)d->branch_decode_redirect;
+	else if (!d->fetch_runahead)
+		f->run.next = at + 1 + bubble;
 	else
-		f->run.next = at + 1 + (unsigned)d->branch_taken_bubble;
-	if (p->redirect)
-		f->ahead = f->run.next;
+		f->run.next = at + 1;
+	if (!p->redirect && !(again && p->btb == BTB_FIRST))
+		f->lookup += bubble;
+	f->block = UINT64_MAX;
 	f->run.deliver_uops = 0;
 }
 
@@ -369,7 +385,8 @@ void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 	f->path = PATH_NONE;
 	f->broken = true;
 	f->run.next = cycle;
-	f->ahead = cycle;
+	f->lookup = cycle;
+	f->block = UINT64_MAX;
 	f->packet = packet;
 	f->line = UINT64_MAX;
 	f->insns.floor = f->insns.n;
@@ -392,9 +409,11 @@ static int power_of_two(const struct core_desc *d, const char *name, int32_t val
 
 int frontend_init(struct frontend *f, const struct core_desc *desc, struct memory *memory)
 {
-	*f = (struct frontend){ .desc = desc, .memory = memory, .broken = true, .line = UINT64_MAX };
+	*f = (struct frontend){ .desc = desc, .memory = memory, .broken = true, .line = UINT64_MAX, .block = UINT64_MAX };
 	f->insns.capacity = (uint32_t)desc->fetch_queue;
 	int ret = power_of_two(desc, "fetch.bytes", desc->fetch_bytes, &f->fetch_shift);
+	if (!ret)
+		ret = power_of_two(desc, "branch.lookup", desc->branch_lookup, &f->lookup_shift);
 	if (!ret && desc->uopcache_sets) {
 		unsigned shift;
 		ret = power_of_two(desc, "uopcache.window", desc->uopcache_window, &f->window_shift);

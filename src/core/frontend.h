@@ -5,6 +5,10 @@
  * and the loop buffer. Every instruction is handed in once, in fetch order, wrong path included; what is
  * computed is the cycle of its fetch and the earliest cycle at which it could dispatch.
  *
+ * Where branch prediction runs ahead (fetch.runahead), it has a clock of its own: it looks a block of code up a cycle,
+ * loses its bubbles there, and fetch waits only where it has caught up with it. A taken branch that is the last one
+ * again loses none: uiCA's loops from the uop cache take a cycle an iteration.
+ *
  * Not modelled: entry points in the middle of a uop-cache window (a window is cached as a whole), the rule that
  * both halves of a 64-byte line must be cacheable, eviction from the uop cache when L1I evicts the line,
  * loops with inner taken branches in the loop buffer.
@@ -56,7 +60,7 @@ struct frontend {
 	const struct core_desc *desc;
 	struct memory *memory;
 
-	unsigned fetch_shift, window_shift; /* log2 of fetch.bytes and uopcache.window */
+	unsigned fetch_shift, window_shift, lookup_shift; /* log2 of fetch.bytes, uopcache.window and branch.lookup */
 	uint64_t set_mask;             /* sets of the uop cache, less one */
 
 	enum fetch_path path;          /* of the present packet */
@@ -66,7 +70,9 @@ struct frontend {
 	uint64_t fetch;                /* cycle the present packet was fetched in */
 	uint64_t bytes_at;             /* ... its bytes had come */
 	uint64_t packet;               /* number of the present packet */
-	uint64_t ahead;                /* where branch prediction is, where it runs ahead */
+	uint64_t lookup;               /* where branch prediction runs ahead: cycle of its next look-up */
+	uint64_t block;                /* ... pc / branch.lookup of its last; UINT64_MAX: what comes next needs another */
+	uint64_t known;                /* ... and the cycle of that */
 
 	uint64_t line;                 /* last code line read from L1I */
 	uint64_t predecode;            /* decoders: the same for predecode */
