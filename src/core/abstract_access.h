@@ -154,7 +154,8 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
 	struct when there = line(v, mode, y, &w, word);
 	if (__builtin_expect(outcome_distance(word), 0)) {
-		if (constrain_after(v, mode, &there, &v->written[(v->nr_written - outcome_distance(word)) % STORE_RING], v->cost.forward))
+		uint64_t forward = v->cost.forward[!!(y->p->flags & INSN_VECTOR_MEM)];
+		if (constrain_after(v, mode, &there, &v->written[(v->nr_written - outcome_distance(word)) % STORE_RING], forward))
 			y->why = REASON_LOAD;
 		if (mode == CHRONO_PASSAGES && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)
 			y->level = LEVEL_FORWARD;
@@ -234,7 +235,7 @@ INLINE void accesses(struct chrono *v, const enum chrono_mode mode, struct way *
 			break;
 		}
 		case OUTCOME_SOURCE:
-			constrain_after(v, mode, &y->loaded, &v->written[(v->nr_written - outcome_distance(*word)) % STORE_RING], v->cost.forward);
+			constrain_after(v, mode, &y->loaded, &v->written[(v->nr_written - outcome_distance(*word)) % STORE_RING], v->cost.forward[0]);
 			break;
 		case OUTCOME_FILL_L1:
 		case OUTCOME_FILL_L2:

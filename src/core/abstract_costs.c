@@ -51,7 +51,8 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->code[LEVEL_L2] = ticks(d->l2_latency);
 	c->code[LEVEL_LLC] = ticks(d->llc_latency);
 	c->code[LEVEL_MEMORY] = ticks(memory);
-	c->forward = ticks(d->forward_latency);
+	c->forward[0] = ticks(d->forward_latency);
+	c->forward[1] = ticks(d->forward_latency + d->forward_vector);
 	c->second = ticks(d->stlb_entries ? d->stlb_latency : 0);
 	c->walk = ticks(d->walk_overhead);
 	c->split[SPLIT_LINE] = ticks(d->split_line_latency);

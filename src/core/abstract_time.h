@@ -39,7 +39,7 @@ struct abstract_costs {
 	uint64_t load, load_extra;     /* L1D hit, load to use; a cycle more of a form that takes longer */
 	uint64_t level[LEVEL_MEMORY + 1]; /* load to use from there: L2, LLC, MEMORY */
 	uint64_t code[LEVEL_MEMORY + 1]; /* stall of the front end for a line from there */
-	uint64_t forward;              /* store to load */
+	uint64_t forward[2];           /* store to load, into a general register and a vector one */
 	uint64_t second, walk;         /* translation from the second level; a walk beside its loads */
 	uint64_t split[3], split_store[3]; /* by enum outcome_split */
 	uint64_t mispredict, redirect, btb2; /* resolved to offered again; bubbles */

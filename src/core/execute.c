@@ -45,6 +45,73 @@ uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *
 
 /* --- loads ------------------------------------------------------------------------------------------- */
 
+/* A load that has to start anew, which one does at a time: the cycle from which it could, had it not to wait for others. */
+static uint64_t start_anew(struct ooo *o, struct attempt *a, uint64_t cycle)
+{
+	unsigned busy = (unsigned)o->desc->load_queue_restart;
+
+	if (!busy)
+		return cycle;
+	uint64_t from = ports_first_run(&o->ports, LANE_RESTART, cycle, busy);
+	ports_book_run(&o->ports, LANE_RESTART, from, busy);
+	if (from > cycle)
+		a->issue_wait = WAIT_PORT;
+	return from;
+}
+
+/* Whether an access touches two pieces of `size` bytes, a power of two. */
+static inline bool crosses(const struct step *s, uint64_t size)
+{
+	return (s->addr & (size - 1)) + s->bytes > size;
+}
+
+/*
+ * The second access of a load that crosses a line, issued in `cycle`: a load port's next free cycle; over a page, what starts
+ * loads anew besides. The cycle in which the load would have been issued to have it in the next.
+ */
+static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle,
+                                                     const struct step *s)
+{
+	unsigned port = 0;
+	uint64_t second = UINT64_MAX;
+
+	for (unsigned rest = u->ports; rest; rest &= rest - 1) {
+		unsigned p = (unsigned)__builtin_ctz(rest);
+		uint64_t c = ports_first(&o->ports, p, cycle + 1);
+		if (c < second) {
+			second = c;
+			port = p;
+		}
+	}
+	if (second == UINT64_MAX)
+		return cycle;                  /* its ports are no limit */
+	ports_book(&o->ports, port, second);
+	if (second > cycle + 1)
+		a->issue_wait = WAIT_PORT;
+	return crosses(s, UINT64_C(1) << o->desc->page_bits) ? start_anew(o, a, second - 1) : second - 1;
+}
+
+/* Load to use where the line is in L1D. */
+static inline unsigned hit_latency(const struct ooo *o, const struct insn *in)
+{
+	bool simple = in->flags & INSN_SIMPLE_ADDR && in->nr_addr && o->reg_flags[in->addr[0]] & REG_LOADED;
+
+	return (unsigned)(simple ? o->desc->l1d_simple_latency : o->desc->l1d_latency);
+}
+
+/* Data from the store queue: as soon as from L1D, or as soon as the store has it. */
+static uint64_t forwarded(const struct ooo *o, const struct insn *in, const struct step *s, uint64_t cycle, const struct store *from)
+{
+	const struct core_desc *d = o->desc;
+	int32_t latency = d->forward_latency;
+
+	if (in->flags & INSN_VECTOR_MEM)
+		latency += d->forward_vector;
+	if (s->bytes < from->bytes)
+		latency += d->forward_narrow;
+	return later(cycle + hit_latency(o, in), from->data + (unsigned)latency);
+}
+
 /* One access of a load that could start in `cycle`; returns when its data is there. */
 static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const struct step *s)
 {
@@ -67,7 +134,7 @@ static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const str
 		}
 	}
 	if (q.verdict == LSQ_FORWARD) {
-		done = later(cycle, q.store->data) + (unsigned)d->forward_latency;
+		done = forwarded(o, in, s, cycle, q.store);
 		if (q.store->data > cycle)
 			a->issue_wait = WAIT_MEMORY_ORDER;
 		if (a->level < LEVEL_FORWARD)
@@ -78,7 +145,7 @@ static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const str
 		cycle = later(cycle, q.store->freed) + (unsigned)d->forward_fail_penalty;
 		a->issue_wait = WAIT_MEMORY_ORDER;
 	} else if (q.alias) {
-		cycle += (unsigned)d->alias4k_penalty;
+		cycle = start_anew(o, a, cycle) + (unsigned)d->alias4k_penalty;
 	}
 	memory_load(o->memory, cycle, s->addr, s->bytes, in->pc, &m);
 	done = m.done;
@@ -92,9 +159,8 @@ static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const str
 		a->psv |= PSV_ST_LLC;
 	if (m.level > a->level)
 		a->level = m.level;
-	if (!m.l1_miss && !m.tlb_miss && in->flags & INSN_SIMPLE_ADDR && in->nr_addr &&
-	    o->reg_flags[in->addr[0]] & REG_LOADED && done == cycle + (unsigned)d->l1d_latency)
-		done = cycle + (unsigned)d->l1d_simple_latency;
+	if (!m.l1_miss && !m.tlb_miss && done == cycle + (unsigned)d->l1d_latency)
+		done = cycle + hit_latency(o, in);
 	return done + in->load_extra;
 }
 
@@ -128,6 +194,8 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 		last = cycle;
 		if (s < end) {
 			any = true;
+			if (__builtin_expect(i < nr && crosses(s, (unsigned)o->desc->l1d_line), 0))
+				cycle = split_load(o, a, &a->uop[i], cycle, s);
 			done = later(done, load(o, a, cycle, s++));
 		} else if (!any) {
 			done = later(done, cycle + (unsigned)o->desc->l1d_latency); /* a predicated access that was not made */

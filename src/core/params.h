@@ -90,11 +90,14 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 
 #define LSQ_PARAMS(X) \
 	X(load_queue, entries, 72, 1, 1024, "loads", "from dispatch to commit") \
+	X(load_queue, restart, 0, 0, 50, "cycles", "loads that cross a page or alias a store start anew, one in so many cycles; 0: as many as like") \
 	X(store_queue, entries, 56, 1, 1024, "stores", "from dispatch until written to the L1 data cache") \
 	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", "written to the L1 data cache a cycle") \
 	X(store_queue, prefetch, 1, 0, 1, "0/1", "ownership of a store's line is requested when its address is known, not at the head") \
 	X(store_queue, ordered, 1, 0, 1, "0/1", "1: a store is written only after the one before it is (TSO); 0: behind a miss others go on") \
-	X(forward, latency, 5, 0, 50, "cycles", "store to load, address and data known, to use") \
+	X(forward, latency, 5, 0, 50, "cycles", "store to load, from the cycle the data is known to use; not sooner than a hit of L1D") \
+	X(forward, vector, 0, 0, 20, "cycles", "more into a vector register, beside what its loads take longer") \
+	X(forward, narrow, 0, 0, 20, "cycles", "more for a load of fewer bytes than the store") \
 	X(forward, fail_penalty, 12, 0, 100, "cycles", "a load only partly covered by a store in the queue waits for its write and this") \
 	X(memdep, entries, 1024, 0, 65536, "entries", "dependence predictor (store sets); 0: loads wait for all older store addresses") \
 	X(memdep, clear, 1000000, 1000, 1000000000, "loads", "after so many the predictor forgets all") \

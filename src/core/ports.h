@@ -18,7 +18,8 @@
 enum {
 	PORT_WINDOW = 32768,                   /* cycles */
 	PORT_WORDS = PORT_WINDOW / 64,
-	PORT_LANES = CORE_PORTS + CORE_UNITS,  /* ports, then units */
+	LANE_RESTART = CORE_PORTS + CORE_UNITS, /* what starts loads anew */
+	PORT_LANES,                            /* ports, then units, then that */
 };
 
 struct ports {

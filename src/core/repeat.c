@@ -93,7 +93,7 @@ static uint64_t piece_load(struct ooo *o, struct attempt *a, uint64_t cycle, uin
 
 	lsq_search(&o->lsq, addr, bytes, cycle, &q);
 	if (q.verdict == LSQ_FORWARD)
-		return later(cycle, q.store->data) + (unsigned)o->desc->forward_latency;
+		return later(cycle + (unsigned)o->desc->l1d_latency, q.store->data + (unsigned)o->desc->forward_latency);
 	if (q.verdict == LSQ_PARTIAL)
 		cycle = later(cycle, q.store->freed) + (unsigned)o->desc->forward_fail_penalty;
 	memory_load(o->memory, cycle, addr, bytes, a->in->pc, &m);

@@ -101,7 +101,7 @@ static void load(struct reference *r, const struct step *s, struct when *loaded)
 	for (unsigned i = 0; i < s->bytes; i++) {
 		int store = r->writer[s->addr % MEMORY + i];
 		if (store >= 0)
-			constrain(&there, &r->written[store], r->cost.forward);
+			constrain(&there, &r->written[store], r->cost.forward[0]);
 	}
 	*loaded = there;
 }

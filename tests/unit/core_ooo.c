@@ -310,6 +310,65 @@ static void t310_forward(void **state)
 	machine_free(m);
 }
 
+/* The data known long since: no sooner than from L1D. A vector register, and fewer bytes than were stored, take longer. */
+static void t312_forward_kinds(void **state)
+{
+	static const struct { uint32_t flags; uint16_t bytes; uint8_t late, complete; } kind[] = {
+		{ 0, 8, 1, 4 + 5 }, { 0, 8, 20, 25 + 3 }, { INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 }, { 0, 4, 20, 25 + 3 + 2 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.forward_latency = 3;
+		m->desc.forward_vector = 1;
+		m->desc.forward_narrow = 2;
+		m->desc.memdep_entries = 0;
+		run_insn(m, make_alu(m, R1, 0, 0, kind[k].late, ALU));
+		run_access(m, make_store(m, R2, kind[k].late > 1 ? R1 : R2), 0x10000, 8);
+		uint32_t load = make_load(m, R3, R2);
+		m->insn[load].flags |= kind[k].flags;
+		run_access(m, load, 0x10000, kind[k].bytes);
+		machine_time(m);
+		assert_int_equal(committed(m, 2)->complete, kind[k].complete);
+		machine_free(m);
+	}
+}
+
+/* Independent loads, two a cycle; over a line, each takes a second access; over a page, one in so many cycles starts anew. */
+static void t313_split_loads(void **state)
+{
+	static const struct { uint64_t offset; uint64_t cycles; } kind[] = { { 0, 50 }, { 60, 100 }, { 4092, 400 } };
+
+	for (unsigned k = 0; k < 3; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
+		m->desc.load_queue_restart = 4;
+		m->desc.load_queue_entries = 64;
+		for (unsigned i = 0; i < 140; i++)
+			run_access(m, make_load(m, R3, R2), 0x10000 + kind[k].offset, 8);
+		machine_time(m);
+		assert_int_equal(span(m, 38, 138), kind[k].cycles);
+		machine_free(m);
+	}
+}
+
+/* A load behind a store 4 KiB away: 3 cycles more, and of several one in 4. */
+static void t314_alias(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.l1d = true;
+	m->desc.alias4k_penalty = 3;
+	m->desc.load_queue_restart = 4;
+	run_access(m, make_store(m, R2, R2), 0x10000, 8);
+	for (unsigned i = 0; i < 3; i++)
+		run_access(m, make_load(m, R3, R2), 0x11000, 8);
+	machine_time(m);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(committed(m, 1 + i)->complete, 4 + 4 * i + 3 + 5);
+	machine_free(m);
+}
+
 /* Partly covered: the load waits for the store to be written, and the penalty. */
 static void t311_partial(void **state)
 {
@@ -528,6 +587,7 @@ int main(void)
 		cmocka_unit_test(t203_unit), cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
+		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t320_violation), cmocka_unit_test(t330_store_queue), cmocka_unit_test(t331_drain),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t400_commit_width), cmocka_unit_test(t410_mispredict), cmocka_unit_test(t420_serialise),
