@@ -9,6 +9,7 @@
 
 #include "core/foresee.h"
 #include "core/params.h"
+#include "core/suppose.h"
 #include "isa/code.h"
 #include "record/step.h"
 #include "record/timed.h"
@@ -32,6 +33,8 @@ struct core_ops {
 	 */
 	void (*foresee)(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
 	void (*batch_foreseen)(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f);
+	/* From now on `s` is supposed of instructions; it outlives the core, or the next call. NULL: nothing is; the model cannot. */
+	void (*suppose)(struct core *core, struct suppose *s);
 	/* Hands on what is left. The stream has ended. */
 	void (*finish)(struct core *core);
 	void (*close)(struct core *core);

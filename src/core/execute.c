@@ -126,6 +126,11 @@ static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const str
 		a->issue_wait = WAIT_MEMORY_ORDER;
 	}
 	lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
+	if (q.verdict != LSQ_CACHE && q.store->known > cycle && a->never & PSV_FL_MO) {
+		cycle = q.store->known;
+		a->issue_wait = WAIT_MEMORY_ORDER;
+		lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
+	}
 	if (q.verdict != LSQ_CACHE && q.store->known > cycle) {
 		/* The older store's address is not there yet and nothing told the load to wait. */
 		if (!a->violation || q.store->known < a->violation) {
@@ -298,7 +303,7 @@ static void fences(struct ooo *o, struct attempt *a)
 	}
 	if (flags & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE))
 		o->memory_floor = later(o->memory_floor, a->complete);
-	if (flags & INSN_DISPATCH_SERIALIZE)
+	if (flags & INSN_DISPATCH_SERIALIZE && !(a->never & PSV_FL_EX))
 		a->complete = later(a->complete, later(o->completed, a->dispatch_last + (unsigned)d->issue_latency));
 }
 

@@ -103,8 +103,8 @@ static void build_add(struct frontend *f, const struct insn *in)
 
 /* --- packets ----------------------------------------------------------------------------------------- */
 
-/* Reads the code line of `pc` from L1I for a packet fetched in f->fetch; the stall is the part beyond a hit. */
-static void read_line(struct frontend *f, uint64_t pc, struct fetched *out)
+/* Reads the code line of `pc`, of instruction `in`, from L1I for a packet fetched in f->fetch; the stall is the part beyond a hit. */
+static void read_line(struct frontend *f, const struct insn *in, uint64_t pc, struct fetched *out)
 {
 	struct access a;
 	uint64_t line = pc >> LINE_SHIFT, hit = f->fetch + (unsigned)f->desc->l1i_latency, start = f->fetch;
@@ -115,6 +115,8 @@ static void read_line(struct frontend *f, uint64_t pc, struct fetched *out)
 	f->line = line;
 	if (f->desc->fetch_runahead && f->known < start)
 		start = f->known;
+	if (f->suppose)
+		memory_suppose(f->memory, true, suppose_of(f->suppose, in));
 	memory_fetch(f->memory, start, line << LINE_SHIFT, &a);
 	if (a.l1_miss)
 		out->psv |= PSV_DR_L1;
@@ -194,7 +196,7 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 		f->run.deliver_windows++;
 		f->run.next = cycle + 1;
 	} else {
-		read_line(f, in->pc, out);
+		read_line(f, in, in->pc, out);
 		f->run.next = f->bytes_at + 1;
 	}
 }
@@ -304,7 +306,7 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fuse
 		if (f->broken || path != f->path || window != f->window)
 			packet_begin(f, in, window, path, out);
 		if (path == PATH_DECODE && (in->pc + in->length - 1) >> LINE_SHIFT != f->line) {
-			read_line(f, in->pc + in->length - 1, out);
+			read_line(f, in, in->pc + in->length - 1, out);
 			f->run.next = later(f->run.next, f->bytes_at + 1);
 		}
 		if (path == PATH_UOPCACHE)

@@ -24,6 +24,7 @@
 #include "core/cycle.h"
 #include "core/memory.h"
 #include "core/params.h"
+#include "core/suppose.h"
 #include "isa/insn.h"
 
 enum {
@@ -59,6 +60,7 @@ struct delivery {
 struct frontend {
 	const struct core_desc *desc;
 	struct memory *memory;
+	const struct suppose *suppose; /* what is supposed of instructions; NULL: nothing */
 
 	unsigned fetch_shift, window_shift, lookup_shift; /* log2 of fetch.bytes, uopcache.window and branch.lookup */
 	uint64_t set_mask;             /* sets of the uop cache, less one */

@@ -227,6 +227,38 @@ void hierarchy_read(struct hierarchy *h, uint64_t cycle, uint64_t line, enum rea
 		prefetch(h, known, ahead[i]);
 }
 
+/* Whether no level has `line`, or it is on its way there from memory at `cycle`. */
+static bool comes_from_memory(struct hierarchy *h, uint64_t cycle, uint64_t line)
+{
+	for (uint32_t depth = 0; depth < h->nr; depth++) {
+		struct lower *l = &h->lower[depth];
+		int64_t at = cache_find(&l->lines, line);
+
+		cycle += l->latency;
+		if (at >= 0)
+			return l->lines.lines[at].from == LEVEL_MEMORY && l->lines.lines[at].fill > cycle;
+	}
+	return true;
+}
+
+void hierarchy_read_near(struct hierarchy *h, uint64_t cycle, uint64_t line, enum reader who, struct reply *r)
+{
+	struct lower *l = &h->lower[0];
+
+	if (!comes_from_memory(h, cycle, line)) {
+		hierarchy_read(h, cycle, line, who, r);
+		return;
+	}
+	const struct reply there = { .fill = cycle, .from = l->name };
+	int64_t at = cache_access(&l->lines, line);
+	if (at >= 0)
+		l->lines.lines[at].fill = cycle;
+	else if (!l->victim)
+		install(h, 0, cycle, line, &there);
+	*r = (struct reply){ .from = l->name };
+	r->fill = calendar_book(bus_of(l, line), cycle + l->latency, l->read_units);
+}
+
 void hierarchy_write(struct hierarchy *h, uint64_t cycle, uint64_t line, bool dirty)
 {
 	write_at(h, 0, cycle, line, dirty);

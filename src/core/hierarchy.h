@@ -61,6 +61,8 @@ void hierarchy_fini(struct hierarchy *h);
 
 /* L1 asks for `line` at `cycle`. */
 void hierarchy_read(struct hierarchy *h, uint64_t cycle, uint64_t line, enum reader who, struct reply *r);
+/* The same where a line that would come from memory is supposed to be in the level behind L1, of which there is one. */
+void hierarchy_read_near(struct hierarchy *h, uint64_t cycle, uint64_t line, enum reader who, struct reply *r);
 /* L1 evicts `line` at `cycle`. */
 void hierarchy_write(struct hierarchy *h, uint64_t cycle, uint64_t line, bool dirty);
 

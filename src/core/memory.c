@@ -36,6 +36,7 @@ struct l1 {
 	uint64_t latency;
 	enum reader reader;
 	bool ideal, ideal_tlb;
+	bool supposed_hit, supposed_near, supposed_translated; /* of the access in hand: memory_suppose() */
 	struct tlb tlb;
 };
 
@@ -213,7 +214,10 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 	struct cache_victim victim;
 	struct reply r;
 
-	hierarchy_read(&m->below, from, line, l->reader, &r);
+	if (l->supposed_near)
+		hierarchy_read_near(&m->below, from, line, l->reader, &r);
+	else
+		hierarchy_read(&m->below, from, line, l->reader, &r);
 	uint64_t held = mshr_hold(&l->mshr, from, r.fill - from);
 	uint64_t fill = r.fill + (held - from);
 	a->mshr_wait = held - cycle;
@@ -249,6 +253,33 @@ static void prefetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64
 		next_line_filled(&m->next_line, line, UINT32_MAX);
 }
 
+/* `line` is supposed to be there, which it is not, or not yet where it is on its way, at `at`. */
+static uint64_t read_supposed(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, int64_t at, struct access *a)
+{
+	struct cache_victim victim;
+
+	a->level = LEVEL_L1;
+	if (at >= 0) {
+		l->lines.lines[at].fill = cycle;
+		return cycle;
+	}
+	cache_insert(&l->lines, line, &victim);
+	if (victim.line != CACHE_EMPTY)
+		hierarchy_write(&m->below, cycle, victim.line, victim.dirty);
+	return cycle;
+}
+
+/* A line on its way is supposed to come from the level behind L1, asked for at `cycle`, where it comes from memory. */
+static void bring_near(const struct memory *m, struct cache_line *here, uint64_t cycle)
+{
+	const struct lower *near = &m->below.lower[0];
+
+	if (here->from != LEVEL_MEMORY)
+		return;
+	here->from = (uint8_t)near->name;
+	here->fill = here->fill < cycle + near->latency ? here->fill : cycle + near->latency;
+}
+
 /* `line` is not there at `cycle`; it may be on its way, at `at`. The cycle it is there. */
 static __attribute__((noinline)) uint64_t read_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line,
 	uint32_t offset, int64_t at, struct access *a)
@@ -257,8 +288,12 @@ static __attribute__((noinline)) uint64_t read_slow(struct memory *m, struct l1 
 		a->level = LEVEL_L1;
 		return cycle;
 	}
+	if (l->supposed_hit)
+		return read_supposed(m, l, cycle, line, at, a);
 	if (at >= 0) {
 		struct cache_line *here = &l->lines.lines[at];
+		if (l->supposed_near)
+			bring_near(m, here, cycle);
 		bool own = line_claim(here, cycle);
 		a->level = own ? (enum level)here->from : LEVEL_FILL_BUFFER;
 		a->llc_miss = here->from == LEVEL_MEMORY;
@@ -293,7 +328,9 @@ static uint64_t walk(struct memory *m, uint64_t cycle, uint64_t page)
 {
 	uint64_t address[WALK_MAX_LEVELS], from = mshr_find(&m->walks, cycle, 1), t = from + m->walk_overhead;
 	uint32_t n = page_walker_plan(&m->walker, page, address);
+	const bool hit = m->data.supposed_hit, near = m->data.supposed_near;
 
+	m->data.supposed_hit = m->data.supposed_near = false; /* of the access that wants the translation */
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t line = address[i] >> m->line_shift;
 		if (m->walk_below) {
@@ -306,6 +343,8 @@ static uint64_t walk(struct memory *m, uint64_t cycle, uint64_t page)
 			t = there > t + m->data.latency ? there : t + m->data.latency;
 		}
 	}
+	m->data.supposed_hit = hit;
+	m->data.supposed_near = near;
 	return t + mshr_hold(&m->walks, from, t - from) - from;
 }
 
@@ -337,15 +376,19 @@ static uint64_t second_level(struct memory *m, uint64_t cycle, uint64_t page)
 static __attribute__((noinline)) struct tlb_entry *translate_slow(struct memory *m, struct l1 *l, uint64_t cycle,
 	uint64_t page, struct tlb_entry *e, struct access *a)
 {
+	bool known = l->ideal_tlb || l->supposed_translated;
+
 	if (!e) {
-		uint64_t ready = l->ideal_tlb ? cycle : second_level(m, cycle, page);
+		uint64_t ready = known ? cycle : second_level(m, cycle, page);
 		e = tlb_insert(&l->tlb, page);
 		e->frame = page_walker_frame(&m->walker, page);
 		e->ready = ready;
 		e->wait = ready - cycle;
 	}
-	a->tlb_miss = !l->ideal_tlb;
-	a->tlb_done = l->ideal_tlb ? cycle : merge_walk(e, cycle);
+	if (known)
+		e->ready = e->ready < cycle ? e->ready : cycle;
+	a->tlb_miss = !known;
+	a->tlb_done = known ? cycle : merge_walk(e, cycle);
 	return e;
 }
 
@@ -530,6 +573,17 @@ void memory_prefetch(struct memory *m, uint64_t cycle, uint64_t vaddr, bool code
 	} else {
 		own_line(m, cycle, vaddr, &nobody);
 	}
+}
+
+void memory_suppose(struct memory *m, bool code, uint16_t never)
+{
+	struct l1 *l = code ? &m->code : &m->data;
+	bool far = never & PSV_ST_LLC && !code;
+
+	/* With nothing between L1 and memory, what does not come from there is in L1. */
+	l->supposed_hit = never & (code ? PSV_DR_L1 : PSV_ST_L1) || (far && !m->below.nr);
+	l->supposed_near = far && m->below.nr;
+	l->supposed_translated = never & (code ? PSV_DR_TLB : PSV_ST_TLB);
 }
 
 void memory_unmap(struct memory *m, uint64_t vaddr, uint64_t pages)

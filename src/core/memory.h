@@ -43,6 +43,11 @@ void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes
 void memory_fetch(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a);
 /* Software prefetch, or an instruction prefetch by a decoupled front end: same effects, nobody waits. */
 void memory_prefetch(struct memory *m, uint64_t cycle, uint64_t vaddr, bool code);
+/*
+ * What accesses from now on never meet (enum psv; suppose.h): those to code DR-L1 and DR-TLB, the others ST-L1, ST-TLB and
+ * ST-LLC. Set for one instruction's accesses; 0: they meet what they meet.
+ */
+void memory_suppose(struct memory *m, bool code, uint16_t never);
 /* Translations of [vaddr, vaddr + pages * 4096) are gone. */
 void memory_unmap(struct memory *m, uint64_t vaddr, uint64_t pages);
 

@@ -77,21 +77,49 @@ static bool serialises(const struct insn *in)
 	return in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH);
 }
 
+/* Something is supposed of the attempt in hand. Of a branch never mispredicted: the prediction that it should have had. */
+static void suppose(struct ooo *o, struct attempt *a, const struct step *next, size_t ahead, bool taken)
+{
+	bool known = ahead && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
+
+	memory_suppose(o->memory, false, a->in->flags & INSN_LOAD ? a->never : a->never & PSV_ST_TLB);
+	if (a->never & PSV_FL_MB && a->predicted.mispredicted)
+		a->predicted = (struct prediction){
+			.target = known ? code_insn(o->code, next->insn)->pc : a->in->target, .taken = taken, .btb = BTB_FIRST,
+		};
+	if (a->never & PSV_FL_EX && a->step->flags & STEP_FAULT)
+		a->predicted = (struct prediction){ .taken = true, .btb = BTB_FIRST };
+}
+
+/* It has made its accesses, if something was supposed of it. */
+static void supposed(struct ooo *o, const struct attempt *a)
+{
+	if (__builtin_expect(!a->never, 1))
+		return;
+	memory_suppose(o->memory, false, 0);
+	if (a->never & SUPPOSE_PREFETCH) {
+		uint64_t addr = *o->suppose->future++;
+		if (addr)
+			memory_prefetch(o->memory, a->dispatch + (unsigned)o->desc->issue_latency, addr, false);
+	}
+}
+
 /* What comes after it: where fetch goes on, and from when on dispatch may. */
 static void follow(struct ooo *o, const struct attempt *a, const struct forecast *c, bool taken)
 {
 	const struct core_desc *d = o->desc;
 	const struct insn *in = a->in;
+	const uint32_t flags = a->never & PSV_FL_EX ? 0 : in->flags;
 	uint64_t packet = frontend_mark(&o->front);
 
-	if (in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE)) {
-		uint64_t until = in->flags & INSN_SERIALIZE ? a->leave : a->complete;
-		o->serial_until = later(o->serial_until, until + 1 + (unsigned)(in->flags & INSN_SERIALIZE ? d->serialize_latency : 0));
+	if (flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE)) {
+		uint64_t until = flags & INSN_SERIALIZE ? a->leave : a->complete;
+		o->serial_until = later(o->serial_until, until + 1 + (unsigned)(flags & INSN_SERIALIZE ? d->serialize_latency : 0));
 		o->serial_record = o->record - 1;
 	}
-	if (in->flags & INSN_SYSCALL) {
+	if (flags & INSN_SYSCALL) {
 		frontend_redirect(&o->front, a->leave + (unsigned)d->syscall_cycles, packet);
-	} else if (in->flags & INSN_FLUSH) {
+	} else if (flags & INSN_FLUSH) {
 		wrong_path(o, o->run, c->nr_runs, a->leave);
 		frontend_redirect(&o->front, a->leave + (unsigned)d->flush_latency, packet);
 	} else if (a->predicted.mispredicted) {
@@ -101,7 +129,7 @@ static void follow(struct ooo *o, const struct attempt *a, const struct forecast
 			wrong_path(o, o->run, c->nr_runs, a->chain_end);
 		}
 		frontend_redirect(&o->front, a->chain_end + (unsigned)d->branch_mispredict, packet);
-	} else if (taken) {
+	} else if (taken || a->step->flags & STEP_FAULT) { /* what faults comes here where that is supposed to cost nothing */
 		frontend_taken(&o->front, in, &a->predicted);
 	}
 }
@@ -216,12 +244,16 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	a.nr_steps = nr_steps;
 	a.fused = o->fused;
 	a.predicted = c->predicted;
+	a.never = suppose_of(o->suppose, in);
+	if (__builtin_expect(a.never, 0))
+		suppose(o, &a, next, ahead, taken);
 	a.pair_ports = pair_ports(o, &a, next, ahead);
 	if (in->flags & INSN_REP) {
 		begin(o, &a);
 		repeat_execute(o, &a, flags);
 		o->run += c->nr_runs;
 		o->fused = false;
+		supposed(o, &a);
 		return;
 	}
 	uint16_t again = 0;
@@ -238,10 +270,11 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 		again = PSV_FL_MO;
 		a.fused = false;
 	}
-	if (s->flags & STEP_FAULT) {
+	if (s->flags & STEP_FAULT && !(a.never & PSV_FL_EX)) {
 		faulted(o, &a, c, flags);
 		o->run += c->nr_runs;
 		o->fused = false;
+		supposed(o, &a);
 		return;
 	}
 	enum flush flush = again ? FLUSH_MEMORY_ORDER : FLUSH_NONE;
@@ -250,7 +283,7 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 		a.psv |= PSV_FL_MB;
 		flush = FLUSH_BRANCH;
 	}
-	if (serialises(in)) {
+	if (serialises(in) && !(a.never & PSV_FL_EX)) {
 		flags |= TIMED_FLUSHER;
 		a.psv |= PSV_FL_EX;
 		flush = FLUSH_EXCEPTION;
@@ -260,6 +293,7 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	if (in->branch && o->desc->branch_in_flight)
 		release_add(&o->held, HELD_BRANCH, a.chain_end + 1);
 	attempt_record(o, &a, flags, flush);
+	supposed(o, &a);
 	follow(o, &a, c, taken);
 	o->run += c->nr_runs;
 	o->fused = a.pair_ports != 0;
@@ -317,6 +351,14 @@ static void ooo_batch(struct core *core, const struct step *s, size_t n, size_t 
 	ooo_batch_foreseen(core, s, n, ahead, own);
 }
 
+static void ooo_suppose(struct core *core, struct suppose *s)
+{
+	struct ooo *o = (struct ooo *)core;
+
+	o->suppose = s;
+	o->front.suppose = s;
+}
+
 static void ooo_finish(struct core *core)
 {
 	ooo_flush_out((struct ooo *)core);
@@ -369,6 +411,7 @@ const struct core_ops core_ooo = {
 	.batch = ooo_batch,
 	.foresee = ooo_foresee,
 	.batch_foreseen = ooo_batch_foreseen,
+	.suppose = ooo_suppose,
 	.finish = ooo_finish,
 	.close = ooo_close,
 };

@@ -91,6 +91,8 @@ struct ooo {
 	uint64_t commit_cycle;         /* of the youngest committed */
 	uint32_t commit_used;          /* slots committed in it */
 
+	struct suppose *suppose;       /* what is supposed of instructions; NULL: nothing */
+
 	/* stream */
 	uint64_t record;               /* number of the next record */
 	size_t skip;                   /* steps of the next batch that belong to an instruction already timed */
@@ -113,6 +115,7 @@ struct attempt {
 	uint16_t pair_ports;           /* first of a macro-fused pair: those of the branch that it issues with; 0: it is none */
 	bool fused;                    /* second of one */
 	bool eliminated;               /* a move done at rename */
+	uint16_t never;                /* what is supposed of it: suppose.h */
 
 	uint64_t dispatch, dispatch_last; /* first and last slot */
 	uint32_t slot_position;        /* slots of older instructions in the cycle of `dispatch` */

@@ -200,15 +200,17 @@ static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a,
 		.vector = registers_free(o, BANK_VECTOR, in->registers >> 4),
 	};
 
-	if (!plain && in->flags & (INSN_SERIALIZE | INSN_SYSCALL))
+	if (!plain && in->flags & (INSN_SERIALIZE | INSN_SYSCALL) && !(a->never & PSV_FL_EX))
 		l.serial = o->commit_cycle + 1;
 	if (!plain && a->nr_uops && in->nr_loads)
 		l.loads = lsq_loads_free(&o->lsq, in->nr_loads);
 	uint64_t most = later(later(l.width, l.rob), later(l.integer, l.vector));
 	if (!plain && in->flags & INSN_STORE && a->nr_uops) {
 		l.stores = lsq_stores_free(&o->lsq, store_entries(a));
-		if (l.stores > later(most, a->fetched.avail))
-			a->psv |= PSV_DR_SQ;
+		if (l.stores > later(most, a->fetched.avail)) {
+			a->psv |= PSV_DR_SQ & ~a->never;
+			l.stores = a->never & PSV_DR_SQ ? 0 : l.stores;
+		}
 	}
 	most = later(later(most, later(l.serial, o->serial_until)), later(l.loads, l.stores));
 	if (most <= a->fetched.avail)

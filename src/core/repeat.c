@@ -53,7 +53,7 @@ static uint64_t iterations(const struct attempt *a, uint32_t *bytes_each)
 /* Makes the attempt the next piece: as late as the pieces before it allow. */
 static void piece_dispatch(struct ooo *o, struct attempt *a)
 {
-	uint64_t free = lsq_stores_free(&o->lsq, 1);
+	uint64_t free = a->never & PSV_DR_SQ ? 0 : lsq_stores_free(&o->lsq, 1);
 
 	a->fetched.avail = a->dispatch_last + 1;
 	a->fetched.psv = 0;
