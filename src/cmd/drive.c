@@ -30,7 +30,9 @@ struct drive {
 	struct source *source;
 	struct run run;
 	struct lanes *lanes;           /* NULL where something else is driven */
-	void *state;                   /* of what is driven instead */
+	void *state;                   /* of what is driven instead, or looks a second time */
+	struct spool *spool;           /* NULL: nothing is kept */
+	bool looked;                   /* a second time */
 	struct profile *profile;
 	int64_t due;                   /* of the next checkpoint, microseconds of the monotonic clock */
 };
@@ -115,6 +117,11 @@ static int find_model(struct drive *d)
 	struct nearest near = { .name = name };
 
 	d->model = core_find(name);
+	if (d->model && d->config->second && !d->model->suppose) {
+		error_set(EINVAL, name, "this timing model cannot suppose what did not happen");
+		error_remedy("without --model it is %s", preset);
+		return wrong_usage(-EINVAL);
+	}
 	if (d->model)
 		return 0;
 	error_set(EINVAL, name, "no such timing model");
@@ -153,12 +160,18 @@ static int start(struct drive *d)
 		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
 		.sweep = o->sweep_period,
 	};
-	if (d->config->driven) {
-		const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .options = o };
-
+	const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .options = o };
+	if (d->config->driven)
 		return d->config->driven->open(&d->state, &run);
-	}
-	return lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods);
+	err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods);
+	if (err || !d->config->second)
+		return err;
+	err = d->config->second->open(&d->state, &run);
+	if (!err)
+		err = spool_new(&d->spool, SPOOL_MOST);
+	if (!err)
+		lanes_keep(d->lanes, d->spool);
+	return err;
 }
 
 /* --- saving ------------------------------------------------------------------------------------------ */
@@ -246,13 +259,17 @@ static void save_run(struct profile *p, const struct drive *d)
 	save_parameters(p, &d->desc);
 }
 
-/* How it went, as far as is known; `over`: the program has ended. */
-static void save_result(struct profile *p, const struct source_result *r, bool over)
+/* How it went, as far as is known; `over`: the program has ended; `cut`: not all of it was kept. */
+static void save_result(struct profile *p, const struct source_result *r, bool over, bool cut)
 {
-	const char *notes[G_N_ELEMENTS(r->note) + 1] = { NULL };
+	const char *notes[G_N_ELEMENTS(r->note) + 2] = { NULL };
+	size_t nr = 0;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(r->note) && *r->note[i]; i++)
-		notes[i] = r->note[i];
+	for (; nr < G_N_ELEMENTS(r->note) && *r->note[nr]; nr++)
+		notes[nr] = r->note[nr];
+	if (cut)
+		notes[nr] = "the run is longer than what is kept of it for a second look: what is said is of its first part; "
+		            "--skip and --count choose another";
 	profile_set_list(p, "notes", notes);
 	profile_set(p, "emulator", r->emulator);
 	profile_set_int(p, "pid", r->pid);
@@ -274,8 +291,10 @@ static int save(struct drive *d, struct profile *p, bool over)
 	if (err)
 		return err;
 	save_run(p, d);
-	save_result(p, r, over);
+	save_result(p, r, over, d->spool && spool_full(d->spool));
 	err = d->lanes ? lanes_save(d->lanes, p) : d->config->driven->save(d->state, p);
+	if (!err && d->looked)
+		err = d->config->second->save(d->state, p);
 	if (err)
 		return err;
 	profile_totals(p);
@@ -327,6 +346,8 @@ static int pump(struct drive *d)
 	d->due = g_get_monotonic_time() + FIRST_US;
 	progress_init(&progress, !o->quiet && !o->no_progress);
 	while (!err && (more = d->ops->read(d->source, &b)) > 0) {
+		if (d->spool && spool_full(d->spool))
+			continue;
 		err = d->lanes ? lanes_batch(d->lanes, &b) : d->config->driven->batch(d->state, &b);
 		progress_batch(&progress, &b);
 		if (!err)
@@ -357,6 +378,24 @@ static int nothing_counted(const struct options *o)
 	return -ENODATA;
 }
 
+/* The program has ended, and what the first look found has been saved: a signal ends cyclewise now. */
+static int look_again(struct drive *d)
+{
+	struct query *q;
+	int err = spool_end(d->spool);
+
+	if (!err)
+		err = query_new(&q, d->profile);
+	if (err)
+		return err;
+	err = d->config->second->look(d->state, d->spool, q);
+	query_free(q);
+	if (err)
+		return err;
+	d->looked = true;
+	return save_last(d);
+}
+
 static int run(struct drive *d, int *status)
 {
 	const struct source_result *r = d->ops->result(d->source);
@@ -377,7 +416,9 @@ static int run(struct drive *d, int *status)
 	}
 	if (saved)
 		return saved;
-	return r->window_seen ? 0 : nothing_counted(d->config->options);
+	if (!r->window_seen)
+		return nothing_counted(d->config->options);
+	return d->spool && !last_signal ? look_again(d) : 0;
 }
 
 int drive(struct profile **out, int *status, const struct drive_config *config)
@@ -399,6 +440,9 @@ int drive(struct profile **out, int *status, const struct drive_config *config)
 	lanes_free(d->lanes);
 	if (config->driven)
 		config->driven->close(d->state);
+	if (config->second)
+		config->second->close(d->state);
+	spool_free(d->spool);
 	if (d->source)
 		d->ops->close(d->source);
 	code_free(d->code);

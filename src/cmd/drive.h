@@ -5,9 +5,11 @@
 #define CYCLEWISE_CMD_DRIVE_H
 
 #include "cmd/options.h"
+#include "cmd/spool.h"
 #include "core/core.h"
 #include "method/method.h"
 #include "profile/profile.h"
+#include "profile/query.h"
 #include "source/source.h"
 
 /* What takes the steps of a run in place of one core a thread and the methods. */
@@ -27,11 +29,25 @@ struct driven {
 	void (*close)(void *state);    /* NULL is fine */
 };
 
+/*
+ * What looks at a run a second time when the program has ended, with its profile known. For that the steps are kept, up to
+ * SPOOL_MOST bytes; of a longer run both looks are at what was kept.
+ */
+struct second_look {
+	int  (*open)(void **state, const struct driven_run *run); /* as of struct driven: what is wrong with options, say */
+	int  (*look)(void *state, const struct spool *steps, struct query *q); /* `q`: of the first look. 0 or -errno */
+	int  (*save)(void *state, struct profile *p);
+	void (*close)(void *state);    /* NULL is fine */
+};
+
+#define SPOOL_MOST (UINT64_C(16) << 30)
+
 struct drive_config {
 	const struct options *options;
 	char *const *argv;             /* the program and its arguments, NULL-terminated */
 	const char *path;              /* of the profile file; NULL: in memory */
 	const struct driven *driven;   /* NULL: a core a thread, and the methods */
+	const struct second_look *second; /* besides the methods; NULL: none */
 	enum method_set methods;
 	bool stdout_to_stderr;         /* the program's standard output goes to standard error */
 };

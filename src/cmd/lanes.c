@@ -1,5 +1,6 @@
 #include "cmd/lanes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <glib.h>
 #include <stdbool.h>
@@ -35,6 +36,7 @@ struct lanes {
 	struct clock clock;
 	struct pipe *timing;           /* of struct job */
 	struct relay *relay;
+	struct spool *spool;           /* NULL: nothing is kept */
 	size_t nr_methods;
 	const struct method **method;  /* [nr_methods] */
 	void **state;                  /* [nr_methods] */
@@ -189,13 +191,19 @@ static int lane_new(struct lanes *l, uint32_t thread)
 	return err;
 }
 
+void lanes_keep(struct lanes *l, struct spool *s)
+{
+	assert(l->model->foresee);
+	l->spool = s;
+}
+
 int lanes_batch(struct lanes *l, const struct step_batch *b)
 {
 	struct job *j;
+	int err = 0;
 
 	if (b->thread >= l->lane->len || !l->lane->pdata[b->thread]) {
-		int err = lane_new(l, b->thread);
-
+		err = lane_new(l, b->thread);
 		if (err)
 			return err;
 	}
@@ -212,8 +220,10 @@ int lanes_batch(struct lanes *l, const struct step_batch *b)
 	j->end = b->end;
 	if (l->model->foresee)
 		l->model->foresee(j->lane->core, j->step, j->n, j->ahead, &j->foreseen);
+	if (l->spool)
+		err = spool_put(l->spool, b, &j->foreseen);
 	pipe_give(l->timing);
-	return 0;
+	return err;
 }
 
 void lanes_finish(struct lanes *l)

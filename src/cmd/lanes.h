@@ -7,6 +7,7 @@
 #ifndef CYCLEWISE_CMD_LANES_H
 #define CYCLEWISE_CMD_LANES_H
 
+#include "cmd/spool.h"
 #include "core/core.h"
 #include "method/method.h"
 #include "source/source.h"
@@ -18,7 +19,9 @@ int  lanes_new(struct lanes **out, const struct core_ops *model, struct code *co
                enum method_set set);
 void lanes_free(struct lanes *l);
 
-/* Takes a batch to be timed on its thread's core, and copies what it needs of it. 0, or -errno where a new thread's core cannot be made. */
+/* Batches are kept in `s`, too, from now on; it must outlive the lanes. The model must foresee. */
+void lanes_keep(struct lanes *l, struct spool *s);
+/* Takes a batch to be timed on its thread's core, and copies what it needs of it. 0, or -errno where a new thread's core cannot be made, or the batch cannot be kept. */
 int  lanes_batch(struct lanes *l, const struct step_batch *b);
 /* The streams of threads that have not ended do so here (a run that was cut short). */
 void lanes_finish(struct lanes *l);

@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cmd/workers.h"
 #include "core/abstract_outcome.h"
 #include "core/vary_code.h"
 
-enum {
-	KEEP = 1 << 21,                /* words or steps of the run that are kept, over all threads */
-	MOST_WORKERS = 64,
-};
+enum { KEEP = 1 << 21 };               /* words or steps of the run that are kept, over all threads */
 
 /* One variant, the same for all threads of the guest. */
 struct plan {
@@ -55,14 +53,12 @@ struct crowd {
 	bool ended;
 };
 
-/* What all workers do now: the plans [first, nr) of a crowd. */
+/* What the workers do for some of the plans. */
 struct job {
 	struct crowd *crowd;
 	const struct step *step;       /* detailed core */
 	size_t n, ahead;
 	bool again;                    /* what was kept, for new plans */
-	gint next;                     /* plan to be taken */
-	gint nr;
 };
 
 struct variants {
@@ -73,13 +69,7 @@ struct variants {
 	bool keeping;
 	size_t kept;                   /* words or steps */
 
-	GThread *worker[MOST_WORKERS];
-	unsigned nr_workers;
-	GMutex lock;
-	GCond changed;
-	struct job job;
-	unsigned round, busy;          /* under the lock: of the present job; workers still at it */
-	bool closing;
+	struct workers *workers;
 };
 
 static struct plan *plan_at(const struct variants *v, guint i)
@@ -159,8 +149,11 @@ static void detailed(struct variants *v, struct instance *c, const struct seer *
 	v->run.model->batch_foreseen(c->core, j->step, j->n, j->ahead, &s->seen);
 }
 
-static void time_one(struct variants *v, const struct job *j, guint i)
+/* What the plan `i` does of a job. */
+static void time_one(void *ctx, unsigned i)
 {
+	const struct job *j = ctx;
+	struct variants *v = j->crowd->all;
 	struct instance *c = j->crowd->instance->pdata[i];
 
 	if (!v->abstract) {
@@ -170,65 +163,6 @@ static void time_one(struct variants *v, const struct job *j, guint i)
 	} else {
 		const struct met *m = j->crowd->met->pdata[plan_at(v, i)->outcomes];
 		chrono_batch(c->chrono, m->stream.word, m->stream.nr, NULL);
-	}
-}
-
-static void work_off(struct variants *v)
-{
-	gint i;
-
-	while ((i = g_atomic_int_add(&v->job.next, 1)) < v->job.nr)
-		time_one(v, &v->job, (guint)i);
-}
-
-static gpointer work(gpointer p)
-{
-	struct variants *v = p;
-	unsigned round = 0;
-
-	g_mutex_lock(&v->lock);
-	for (;;) {
-		while (v->round == round && !v->closing)
-			g_cond_wait(&v->changed, &v->lock);
-		if (v->closing)
-			break;
-		round = v->round;
-		g_mutex_unlock(&v->lock);
-		work_off(v);
-		g_mutex_lock(&v->lock);
-		if (--v->busy == 0)
-			g_cond_broadcast(&v->changed);
-	}
-	g_mutex_unlock(&v->lock);
-	return NULL;
-}
-
-/* All workers, and this thread, do the job. */
-static void all_work(struct variants *v, const struct job *job)
-{
-	g_mutex_lock(&v->lock);
-	v->job = *job;
-	v->round++;
-	v->busy = v->nr_workers;
-	g_cond_broadcast(&v->changed);
-	g_mutex_unlock(&v->lock);
-	work_off(v);
-	g_mutex_lock(&v->lock);
-	while (v->busy)
-		g_cond_wait(&v->changed, &v->lock);
-	g_mutex_unlock(&v->lock);
-}
-
-/* One that cannot be had is done without: the others, at least this thread, do its work. */
-static void hire(struct variants *v)
-{
-	unsigned nr = g_get_num_processors();
-
-	while (v->nr_workers + 1 < nr && v->nr_workers < MOST_WORKERS) {
-		v->worker[v->nr_workers] = g_thread_try_new("variants", work, v, NULL);
-		if (!v->worker[v->nr_workers])
-			return;
-		v->nr_workers++;
 	}
 }
 
@@ -402,9 +336,7 @@ int variants_new(struct variants **out, const struct driven_run *run)
 	v->plan = g_ptr_array_new();
 	v->crowd = g_ptr_array_new();
 	v->keeping = true;
-	g_mutex_init(&v->lock);
-	g_cond_init(&v->changed);
-	hire(v);
+	v->workers = workers_new();
 	*out = v;
 	return variants_add(v, &none, &nr);
 }
@@ -413,12 +345,7 @@ void variants_free(struct variants *v)
 {
 	if (!v)
 		return;
-	g_mutex_lock(&v->lock);
-	v->closing = true;
-	g_cond_broadcast(&v->changed);
-	g_mutex_unlock(&v->lock);
-	for (unsigned i = 0; i < v->nr_workers; i++)
-		g_thread_join(v->worker[i]);
+	workers_free(v->workers);
 	for (guint i = 0; i < v->crowd->len; i++)
 		crowd_free(v->crowd->pdata[i]);
 	for (guint i = 0; i < v->plan->len; i++) {
@@ -427,8 +354,6 @@ void variants_free(struct variants *v)
 	}
 	g_ptr_array_free(v->crowd, TRUE);
 	g_ptr_array_free(v->plan, TRUE);
-	g_mutex_clear(&v->lock);
-	g_cond_clear(&v->changed);
 	g_free(v);
 }
 
@@ -436,7 +361,7 @@ void variants_free(struct variants *v)
 static int replay(struct crowd *c, guint first)
 {
 	struct variants *v = c->all;
-	struct job j = { .crowd = c, .again = true, .next = (gint)first, .nr = (gint)v->plan->len };
+	struct job j = { .crowd = c, .again = true };
 
 	j.step = (const struct step *)(void *)c->steps->data;
 	j.n = c->nr_steps;
@@ -455,7 +380,7 @@ static int replay(struct crowd *c, guint first)
 		c->seer->pdata[i] = again;
 	}
 	foresee(c, j.step, j.n, j.ahead);
-	all_work(v, &j);
+	workers_do(v->workers, first, v->plan->len, time_one, &j);
 	return 0;
 }
 
@@ -543,7 +468,7 @@ void variants_forget(struct variants *v)
 
 int variants_batch(struct variants *v, const struct step_batch *b)
 {
-	struct job j = { .step = b->step, .n = b->n, .ahead = b->ahead, .nr = (gint)v->plan->len };
+	struct job j = { .step = b->step, .n = b->n, .ahead = b->ahead };
 	int err = 0;
 
 	if (b->thread >= v->crowd->len)
@@ -559,7 +484,7 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 		outcomes_batch(m->outcomes, b->step, b->n, b->ahead, &m->stream);
 	}
 	foresee(j.crowd, b->step, b->n, b->ahead);
-	all_work(v, &j);
+	workers_do(v->workers, 0, v->plan->len, time_one, &j);
 	if (v->keeping)
 		keep(j.crowd, b);
 	if (b->end)

@@ -1,0 +1,223 @@
+#include "cmd/predict.h"
+
+#include <errno.h>
+#include <glib.h>
+
+#include "cmd/future.h"
+#include "cmd/progress.h"
+#include "cmd/workers.h"
+
+/* One core: a variant of one thread of the guest. */
+struct instance {
+	struct core *core;
+	struct suppose suppose;
+	uint64_t commit, cycles;
+};
+
+/* The cores of one thread of the guest. */
+struct crowd {
+	struct instance *instance;     /* [nr + 1] */
+};
+
+struct prediction_run {
+	const struct driven_run *run;
+	const struct supposition *s;   /* [nr] */
+	unsigned nr;
+	uint16_t **never;              /* [nr + 1][instructions]; [0]: NULL */
+	unsigned *loads;               /* [nr + 1]: which of the future's instructions it prefetches */
+	uint32_t furthest;             /* of all distances */
+	struct future *future;         /* NULL: nothing is prefetched */
+	struct workers *workers;
+	GPtrArray *crowd;              /* struct crowd *, by thread; NULL: not seen yet */
+	uint64_t *cycles;
+	/* in hand */
+	const struct crowd *now;
+	const struct step_batch *batch;
+	const struct foreseen *seen;
+};
+
+static void count(void *ctx, const struct timed *t, size_t n)
+{
+	struct instance *c = ctx;
+
+	for (; n > 0; t++, n--) {
+		if (!timed_commits(t))
+			continue;
+		uint64_t commit = timed_leave(t) + 1;
+		if (t->flags & TIMED_COUNTED)
+			c->cycles += commit - c->commit;
+		c->commit = commit;
+	}
+}
+
+/* --- one variant ------------------------------------------------------------------------------------- */
+
+/* What is supposed of each instruction. The table has all that the run executed, and grows no more. */
+static uint16_t *never_of(const struct code *code, const struct supposition *s)
+{
+	uint16_t *never = g_new0(uint16_t, code->nr);
+
+	for (size_t i = 0; i < s->nr; i++)
+		never[s->insn[i]] |= s->never;
+	if (s->prefetch != CODE_NONE)
+		never[s->prefetch] |= SUPPOSE_PREFETCH;
+	return never;
+}
+
+/* The loads that are prefetched, each once. */
+static int look_ahead(struct prediction_run *r, const struct spool *spool)
+{
+	GArray *insn = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	int err = 0;
+
+	for (unsigned i = 0; i < r->nr; i++) {
+		const struct supposition *s = &r->s[i];
+		guint k = 0;
+
+		if (s->prefetch == CODE_NONE)
+			continue;
+		while (k < insn->len && g_array_index(insn, uint32_t, k) != s->prefetch)
+			k++;
+		if (k == insn->len)
+			g_array_append_val(insn, s->prefetch);
+		r->loads[1 + i] = k;
+		r->furthest = MAX(r->furthest, s->distance);
+	}
+	if (insn->len)
+		err = future_new(&r->future, spool, &g_array_index(insn, uint32_t, 0), insn->len);
+	g_array_free(insn, TRUE);
+	return err;
+}
+
+/* --- threads of the guest ---------------------------------------------------------------------------- */
+
+static void crowd_free(struct prediction_run *r, struct crowd *c)
+{
+	for (unsigned i = 0; c && c->instance && i <= r->nr; i++)
+		if (c->instance[i].core)
+			r->run->model->close(c->instance[i].core);
+	if (c)
+		g_free(c->instance);
+	g_free(c);
+}
+
+static int crowd_new(struct crowd **out, struct prediction_run *r)
+{
+	struct crowd *c = g_new0(struct crowd, 1);
+	const struct core_ops *model = r->run->model;
+	int err = 0;
+
+	*out = c;
+	c->instance = g_new0(struct instance, r->nr + 1);
+	for (unsigned i = 0; i <= r->nr && !err; i++) {
+		struct instance *one = &c->instance[i];
+
+		err = model->open(&one->core, r->run->desc, r->run->code, (struct timed_sink){ count, one });
+		if (err || !i)
+			continue;
+		one->suppose = (struct suppose){ .insn = r->run->code->insn, .never = r->never[i], .nr = r->run->code->nr };
+		model->suppose(one->core, &one->suppose);
+	}
+	return err;
+}
+
+/* Its thread has ended. */
+static void crowd_end(struct prediction_run *r, struct crowd *c)
+{
+	for (unsigned i = 0; i <= r->nr; i++) {
+		struct instance *one = &c->instance[i];
+
+		if (!one->core)
+			continue;
+		r->run->model->finish(one->core);
+		r->run->model->close(one->core);
+		one->core = NULL;
+		r->cycles[i] += one->cycles;
+	}
+}
+
+/* --- the run ----------------------------------------------------------------------------------------- */
+
+static void time_one(void *ctx, unsigned i)
+{
+	const struct prediction_run *r = ctx;
+	struct instance *c = &r->now->instance[i];
+	const struct step_batch *b = r->batch;
+
+	if (i && r->s[i - 1].prefetch != CODE_NONE)
+		c->suppose.future = future_of(r->future, r->loads[i], r->s[i - 1].distance);
+	r->run->model->batch_foreseen(c->core, b->step, b->n, b->ahead, r->seen);
+}
+
+static int time_batch(struct prediction_run *r, const struct step_batch *b, const struct foreseen *f)
+{
+	int err = 0;
+
+	if (b->thread >= r->crowd->len)
+		g_ptr_array_set_size(r->crowd, (gint)b->thread + 1);
+	if (!r->crowd->pdata[b->thread])
+		err = crowd_new((struct crowd **)&r->crowd->pdata[b->thread], r);
+	if (!err && r->future)
+		err = future_reach(r->future, b, r->furthest);
+	if (err)
+		return err;
+	r->now = r->crowd->pdata[b->thread];
+	r->batch = b;
+	r->seen = f;
+	workers_do(r->workers, 0, r->nr + 1, time_one, r);
+	if (b->end)
+		crowd_end(r, r->crowd->pdata[b->thread]);
+	return 0;
+}
+
+static int time_all(struct prediction_run *r, const struct spool *spool)
+{
+	const struct options *o = r->run->options;
+	struct spool_reader *reader;
+	const struct foreseen *f;
+	struct progress progress;
+	struct step_batch b;
+	int more = 1, err = spool_reader_new(&reader, spool);
+
+	progress_init(&progress, !o->quiet && !o->no_progress);
+	while (!err && (more = spool_read(reader, &b, &f)) > 0) {
+		err = time_batch(r, &b, f);
+		progress_batch(&progress, &b);
+	}
+	progress_fini(&progress);
+	spool_reader_free(reader);
+	for (guint i = 0; i < r->crowd->len && !err && !more; i++)
+		if (r->crowd->pdata[i])
+			crowd_end(r, r->crowd->pdata[i]);
+	return err ? err : more;
+}
+
+int predict(uint64_t *cycles, const struct driven_run *run, const struct spool *spool, const struct supposition *s, unsigned nr)
+{
+	struct prediction_run r = { .run = run, .s = s, .nr = nr, .cycles = cycles };
+	int err;
+
+	if (!run->model->suppose)
+		return -ENOTSUP;
+	r.never = g_new0(uint16_t *, nr + 1);
+	r.loads = g_new0(unsigned, nr + 1);
+	r.crowd = g_ptr_array_new();
+	r.workers = workers_new();
+	for (unsigned i = 0; i <= nr; i++) {
+		cycles[i] = 0;
+		r.never[i] = i ? never_of(run->code, &s[i - 1]) : NULL;
+	}
+	err = look_ahead(&r, spool);
+	if (!err)
+		err = time_all(&r, spool);
+	for (guint i = 0; i < r.crowd->len; i++)
+		crowd_free(&r, r.crowd->pdata[i]);
+	for (unsigned i = 0; i <= nr; i++)
+		g_free(r.never[i]);
+	g_ptr_array_free(r.crowd, TRUE);
+	workers_free(r.workers);
+	future_free(r.future);
+	g_free(r.never);
+	g_free(r.loads);
+	return err;
+}

@@ -1,0 +1,30 @@
+/*
+ * What a run would have taken if: the cycles of a run that was kept (spool.h), timed once more on the detailed core as it was,
+ * and on cores of which something is supposed (core/suppose.h). Each of them times every step again with all its consequences:
+ * a miss that goes may show another behind it, and save nothing.
+ *
+ * All are fed by one reading of the spool, side by side in threads; nothing in the figures depends on these.
+ */
+#ifndef CYCLEWISE_CMD_PREDICT_H
+#define CYCLEWISE_CMD_PREDICT_H
+
+#include "cmd/drive.h"
+#include "cmd/spool.h"
+
+/* What is supposed: events never met, or a load prefetched, or both. */
+struct supposition {
+	const uint32_t *insn;          /* [nr]: static instructions, indices of the table */
+	size_t nr;
+	uint16_t never;                /* enum psv: what these never meet */
+	uint32_t prefetch;             /* static instruction, a load: asked for `distance` of its executions ahead; CODE_NONE: none */
+	uint32_t distance;             /* at least 1 */
+};
+
+/*
+ * cycles[0]: the run as it was; cycles[1 + i]: where s[i] is supposed. Cycles are those of counted instructions, each from the
+ * commit before it to its own, summed over the guest's threads, as everywhere. `run` is that of the first pass; its model must
+ * be one that can suppose (core.h), -ENOTSUP without a message otherwise. 0 or -errno.
+ */
+int predict(uint64_t *cycles, const struct driven_run *run, const struct spool *spool, const struct supposition *s, unsigned nr);
+
+#endif

@@ -1,0 +1,258 @@
+#include "cmd/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/error.h"
+
+/* What a batch looks ahead is in the next one again, which a window of some batches finds. */
+enum { LEVEL = 1, WINDOW_LOG = 21 };
+
+/* Before the arrays of each batch. */
+struct head {
+	uint64_t n, ahead, forecasts, runs;
+	uint32_t thread, end;
+};
+
+struct spool {
+	int fd;
+	uint64_t most, written;        /* bytes of the file */
+	ZSTD_CCtx *zstd;
+	char *out;                     /* [room] */
+	size_t room;
+	bool full;
+};
+
+struct spool_reader {
+	const struct spool *spool;
+	uint64_t at;                   /* in the file */
+	ZSTD_DCtx *zstd;
+	char *in;                      /* [room] */
+	size_t room;
+	ZSTD_inBuffer left;            /* of `in` */
+	struct step *step;             /* [room_steps] */
+	size_t room_steps;
+	struct foreseen foreseen;
+};
+
+/* --- writing ----------------------------------------------------------------------------------------- */
+
+static const char *directory(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/var/tmp";
+}
+
+static int failed(int code)
+{
+	error_errno(code, directory());
+	error_remedy("the run is kept in a file there: name another directory by TMPDIR, or look at less of it with --skip and --count");
+	return -code;
+}
+
+int spool_new(struct spool **out, uint64_t most)
+{
+	struct spool *s = g_new0(struct spool, 1);
+	char *name = g_build_filename(directory(), "cyclewise.XXXXXX", NULL);
+
+	*out = s;
+	s->most = most;
+	s->fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, 0600);
+	int code = errno;
+	if (s->fd >= 0)
+		g_unlink(name);
+	g_free(name);
+	if (s->fd < 0)
+		return failed(code);
+	s->room = ZSTD_CStreamOutSize();
+	s->out = g_malloc(s->room);
+	s->zstd = ZSTD_createCCtx();
+	if (!s->zstd)
+		return error_errno(ENOMEM, "steps of the run");
+	ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_windowLog, WINDOW_LOG);
+	return 0;
+}
+
+void spool_free(struct spool *s)
+{
+	if (!s)
+		return;
+	ZSTD_freeCCtx(s->zstd);
+	if (s->fd >= 0)
+		close(s->fd);
+	g_free(s->out);
+	g_free(s);
+}
+
+static int write_all(struct spool *s, const char *p, size_t n)
+{
+	s->written += n;
+	while (n) {
+		ssize_t done = write(s->fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return failed(done ? errno : ENOSPC);
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int put(struct spool *s, const void *p, size_t n, ZSTD_EndDirective how)
+{
+	ZSTD_inBuffer in = { p, n, 0 };
+	size_t left;
+	int err = 0;
+
+	do {
+		ZSTD_outBuffer out = { s->out, s->room, 0 };
+
+		left = ZSTD_compressStream2(s->zstd, &out, &in, how);
+		if (ZSTD_isError(left))
+			return error_errno(ENOMEM, "steps of the run");
+		err = write_all(s, s->out, out.pos);
+	} while (!err && (in.pos < n || (how == ZSTD_e_end && left)));
+	return err;
+}
+
+int spool_put(struct spool *s, const struct step_batch *b, const struct foreseen *f)
+{
+	const struct head head = {
+		.n = b->n, .ahead = b->ahead, .forecasts = f->nr, .runs = f->nr_runs, .thread = b->thread, .end = b->end,
+	};
+	int err;
+
+	if (s->full)
+		return 0;
+	err = put(s, &head, sizeof head, ZSTD_e_continue);
+	if (!err)
+		err = put(s, b->step, (b->n + b->ahead) * sizeof *b->step, ZSTD_e_continue);
+	if (!err)
+		err = put(s, f->forecast, f->nr * sizeof *f->forecast, ZSTD_e_continue);
+	if (!err)
+		err = put(s, f->run, f->nr_runs * sizeof *f->run, ZSTD_e_continue);
+	s->full = s->written >= s->most;
+	return err;
+}
+
+bool spool_full(const struct spool *s)
+{
+	return s->full;
+}
+
+int spool_end(struct spool *s)
+{
+	return put(s, NULL, 0, ZSTD_e_end);
+}
+
+/* --- reading ----------------------------------------------------------------------------------------- */
+
+int spool_reader_new(struct spool_reader **out, const struct spool *s)
+{
+	struct spool_reader *r = g_new0(struct spool_reader, 1);
+
+	*out = r;
+	r->spool = s;
+	r->room = ZSTD_DStreamInSize();
+	r->in = g_malloc(r->room);
+	r->left.src = r->in;
+	r->zstd = ZSTD_createDCtx();
+	return r->zstd ? 0 : error_errno(ENOMEM, "steps of the run");
+}
+
+void spool_reader_free(struct spool_reader *r)
+{
+	if (!r)
+		return;
+	ZSTD_freeDCtx(r->zstd);
+	foreseen_fini(&r->foreseen);
+	g_free(r->step);
+	g_free(r->in);
+	g_free(r);
+}
+
+/* More of the file into the buffer; 0 where there is no more, or -errno. */
+static int refill(struct spool_reader *r)
+{
+	ssize_t n;
+
+	do {
+		n = pread(r->spool->fd, r->in, r->room, (off_t)r->at);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return failed(errno);
+	r->at += (uint64_t)n;
+	r->left.size = (size_t)n;
+	r->left.pos = 0;
+	return n > 0;
+}
+
+/* 1, 0 where the spool ended before the first byte, or -errno. */
+static int get(struct spool_reader *r, void *p, size_t n)
+{
+	ZSTD_outBuffer out = { p, n, 0 };
+
+	while (out.pos < n) {
+		size_t before = out.pos, left = ZSTD_decompressStream(r->zstd, &out, &r->left);
+
+		if (ZSTD_isError(left))
+			return error_set(EIO, directory(), "the run that was kept there cannot be read: %s", ZSTD_getErrorName(left));
+		if (out.pos > before || r->left.pos < r->left.size)
+			continue;
+		int more = refill(r);
+		if (more < 0)
+			return more;
+		if (!more)
+			return out.pos ? error_set(EIO, directory(), "the run that was kept there ends too early") : 0;
+	}
+	return 1;
+}
+
+/* `more`: what the read before gave. An array of a batch that has begun must be there. */
+static int get_array(struct spool_reader *r, int more, void *p, size_t bytes)
+{
+	if (more <= 0 || !bytes)
+		return more;
+	more = get(r, p, bytes);
+	return more ? more : error_set(EIO, directory(), "the run that was kept there ends too early");
+}
+
+int spool_read(struct spool_reader *r, struct step_batch *b, const struct foreseen **f)
+{
+	struct foreseen *seen = &r->foreseen;
+	struct head head;
+	int more = get(r, &head, sizeof head);
+
+	if (more <= 0)
+		return more;
+	if (head.n + head.ahead > r->room_steps) {
+		r->room_steps = head.n + head.ahead;
+		r->step = g_renew(struct step, r->step, r->room_steps);
+	}
+	if (head.forecasts > seen->room) {
+		seen->room = head.forecasts;
+		seen->forecast = g_renew(struct forecast, seen->forecast, seen->room);
+	}
+	if (head.runs > seen->room_runs) {
+		seen->room_runs = head.runs;
+		seen->run = g_renew(struct wrong_run, seen->run, seen->room_runs);
+	}
+	more = get_array(r, more, r->step, (head.n + head.ahead) * sizeof *r->step);
+	more = get_array(r, more, seen->forecast, head.forecasts * sizeof *seen->forecast);
+	more = get_array(r, more, seen->run, head.runs * sizeof *seen->run);
+	seen->nr = head.forecasts;
+	seen->nr_runs = head.runs;
+	*b = (struct step_batch){ .step = r->step, .n = head.n, .ahead = head.ahead, .thread = head.thread, .end = head.end };
+	*f = seen;
+	return more;
+}
