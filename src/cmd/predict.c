@@ -58,7 +58,7 @@ static uint16_t *never_of(const struct code *code, const struct supposition *s)
 	uint16_t *never = g_new0(uint16_t, code->nr);
 
 	for (size_t i = 0; i < s->nr; i++)
-		never[s->insn[i]] |= s->never;
+		never[s->never[i].insn] |= s->never[i].events;
 	if (s->prefetch != CODE_NONE)
 		never[s->prefetch] |= SUPPOSE_PREFETCH;
 	return never;

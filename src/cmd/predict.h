@@ -11,11 +11,16 @@
 #include "cmd/drive.h"
 #include "cmd/spool.h"
 
+/* Events that one static instruction never meets. */
+struct never {
+	uint32_t insn;                 /* its index in the table of static instructions */
+	uint16_t events;               /* enum psv */
+};
+
 /* What is supposed: events never met, or a load prefetched, or both. */
 struct supposition {
-	const uint32_t *insn;          /* [nr]: static instructions, indices of the table */
+	const struct never *never;     /* [nr], in any order */
 	size_t nr;
-	uint16_t never;                /* enum psv: what these never meet */
 	uint32_t prefetch;             /* static instruction, a load: asked for `distance` of its executions ahead; CODE_NONE: none */
 	uint32_t distance;             /* at least 1 */
 };
