@@ -84,19 +84,18 @@ static void define_page(uint64_t page)
 	send(WIRE_DEFINE_PAGE, &page, sizeof page, bytes, sizeof bytes);
 }
 
-uint64_t define_block(uint64_t pc, const uint8_t *lengths, unsigned nr_insns, size_t bytes)
+uint64_t define_block(uint64_t pc, const uint8_t *lengths, unsigned nr_insns, const uint8_t *code, size_t bytes)
 {
 	uint8_t content[CONTENT_MAX];
 	const uint64_t unknown = wire_event(WIRE_BLOCK, WIRE_NO_BLOCK, nr_insns);
 	const struct wire_block block = { .pc = pc, .nr_insns = nr_insns };
 	size_t size = sizeof block + nr_insns + bytes;
 
-	if (size > sizeof content)
+	if (!code || size > sizeof content)
 		return unknown;
 	memcpy(content, &block, sizeof block);
 	memcpy(content + sizeof block, lengths, nr_insns);
-	if (guest_read(pc, content + sizeof block + nr_insns, bytes) != bytes)
-		return unknown;
+	memcpy(content + sizeof block + nr_insns, code, bytes);
 	for (uint64_t page = pc & -(uint64_t)WIRE_PAGE; page < pc + bytes; page += WIRE_PAGE)
 		define_page(page);
 

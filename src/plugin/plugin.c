@@ -133,10 +133,47 @@ static void count_begun(struct qemu_plugin_insn *insn)
 #endif
 }
 
+/* The store of a mark: once its access has been told. */
+static void mark_stored(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *data)
+{
+	struct sender *s = find(vcpu);
+
+	(void)info;
+	if (s != &nobody && (uintptr_t)data >> 32 == s->block)
+		counters_read(s, vaddr);
+}
+
+/*
+ * Instructions [first, first + nr) of what QEMU translates become a block, of which QEMU tells on its own when it is entered
+ * where it is the beginning.
+ */
+static void instrument(struct qemu_plugin_tb *tb, size_t first, size_t nr, uint64_t word, bool reads)
+{
+	const bool known = wire_number(word) != WIRE_NO_BLOCK;
+	void *entry = (void *)(uintptr_t)word;
+
+	if (first)
+		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, first), block_entered, QEMU_PLUGIN_CB_NO_REGS, entry);
+	else
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entered, QEMU_PLUGIN_CB_NO_REGS, entry);
+	for (size_t i = 0; i < nr; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, first + i);
+		void *access = access_data(word, (unsigned)i);
+		count_begun(insn); /* behind the entry: QEMU calls in the order of registration */
+		/* Once for both directions: QEMU 7.2 leaves out callbacks that stand behind one of the other direction. */
+		if (known)
+			qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, access);
+		if (known && reads && i + 1 == nr)
+			qemu_plugin_register_vcpu_mem_cb(insn, mark_stored, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, access);
+	}
+}
+
+/* What QEMU translates at once is a block, but for a mark of cyclewise_read(): a block ends with its store. */
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	uint8_t lengths[WIRE_BLOCK_INSNS];
+	uint8_t lengths[WIRE_BLOCK_INSNS], code[WIRE_BLOCK_INSNS * 16], *known = code;
 	size_t nr = qemu_plugin_tb_n_insns(tb), bytes = 0;
+	uint64_t pc = qemu_plugin_tb_vaddr(tb);
 
 	(void)id;
 	if (plugin.wire->stop)
@@ -156,18 +193,21 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		plugin.based = true;
 		maps_send();
 	}
-	uint64_t word = define_block(qemu_plugin_tb_vaddr(tb), lengths, (unsigned)nr, bytes);
-	pthread_mutex_unlock(&plugin.lock);
-
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entered, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)word);
+	if (bytes > sizeof code || guest_read(pc, code, bytes) != bytes)
+		known = NULL;
+	size_t first = 0, from = 0, to = 0;
 	for (size_t i = 0; i < nr; i++) {
-		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-		count_begun(insn);
-		/* Once for both directions: QEMU 7.2 leaves out callbacks that stand behind one of the other direction. */
-		if (wire_number(word) != WIRE_NO_BLOCK)
-			qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-			                                 access_data(word, (unsigned)i));
+		bool reads = known && mark_here(plugin.mark, pc + to, code + to, lengths[i]);
+		to += lengths[i];
+		if (!reads && i + 1 < nr)
+			continue;
+		unsigned some = (unsigned)(i + 1 - first);
+		uint64_t word = define_block(pc + from, lengths + first, some, known ? code + from : NULL, to - from);
+		instrument(tb, first, some, word, reads);
+		first = i + 1;
+		from = to;
 	}
+	pthread_mutex_unlock(&plugin.lock);
 }
 
 static void thread_created(qemu_plugin_id_t id, unsigned vcpu)
@@ -296,8 +336,9 @@ static struct wire *attach(int argc, char **argv)
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
 	plugin.syscalls = syscalls_of(info->target_name);
+	plugin.mark = mark_of(info->target_name);
 	plugin.wire = attach(argc, argv);
-	if (!plugin.wire || !plugin.syscalls || info->system_emulation || pthread_atfork(NULL, NULL, child_forked))
+	if (!plugin.wire || !plugin.syscalls || !plugin.mark || info->system_emulation || pthread_atfork(NULL, NULL, child_forked))
 		return -1;
 	plugin.peer = (struct ring_peer){ .stop = &plugin.wire->stop, .parent = getppid(), .consumer = plugin.wire->reader };
 	ring_writer_init(&plugin.definitions, &plugin.wire->definitions,

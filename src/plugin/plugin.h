@@ -29,7 +29,7 @@ struct sender {
 	uint64_t *begun;                 /* instructions begun; where lane->begun is kept exact, that */
 	uint64_t origin;                 /* what it was when the thread began */
 	uint64_t due;                    /* what it will be when the block being executed has run to its end */
-	uint32_t block;                  /* being executed */
+	uint32_t block;                  /* being executed; WIRE_NO_BLOCK: none, or one of which nothing is told */
 	int64_t call;                    /* the system call under way */
 	uint64_t arg[6];
 };
@@ -42,6 +42,7 @@ struct plugin {
 	bool based;                      /* `base` is known: something was translated */
 	uint64_t base;                   /* host address of guest address 0 */
 	const struct syscalls *syscalls;
+	const struct mark *mark;         /* of cyclewise_read() */
 
 	pthread_mutex_t lock;            /* over all below, and over creation of threads */
 	struct ring_writer definitions;
@@ -58,10 +59,10 @@ extern struct plugin plugin;
 size_t guest_read(uint64_t addr, void *buf, size_t size);
 
 /*
- * The word that stands for a block of `nr_insns` instructions; defined at the reader where it is new.
- * Caller holds the lock.
+ * The word that stands for a block of `nr_insns` instructions; defined at the reader where it is new. `code` NULL: it
+ * could not be read. Caller holds the lock.
  */
-uint64_t define_block(uint64_t pc, const uint8_t *lengths, unsigned nr_insns, size_t bytes);
+uint64_t define_block(uint64_t pc, const uint8_t *lengths, unsigned nr_insns, const uint8_t *code, size_t bytes);
 void define_map(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 void define_unmap(uint64_t start, uint64_t end);
 void define_move(uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes);
@@ -75,6 +76,13 @@ uint32_t thread_number(pid_t tid);
 /* Remembers which mappings are the emulator's own; later sends those that are not. */
 void maps_remember_own(void);
 void maps_send(void);
+
+/* The mark on the ISA that QEMU calls `target`; NULL: none. */
+const struct mark *mark_of(const char *target);
+/* Whether the instruction at `pc`, with the bytes code[length], is the store of a mark. */
+bool mark_here(const struct mark *m, uint64_t pc, const uint8_t *code, size_t length);
+/* The store of a mark has been made to `vaddr`: waits until all up to it is timed, and puts the counters there. */
+void counters_read(struct sender *s, uint64_t vaddr);
 
 const struct syscalls *syscalls_of(const char *target);
 void syscall_begins(struct sender *s, int64_t num, const uint64_t arg[6]);

@@ -9,28 +9,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <linux/futex.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { CHECK_NS = 100 * 1000 * 1000 };
-
-/* The word lies in shared memory: no FUTEX_PRIVATE_FLAG. Raw calls, since the plugin runs inside the emulator. */
-static void futex_wait(_Atomic uint32_t *word, uint32_t value)
-{
-	const struct timespec timeout = { .tv_nsec = CHECK_NS };
-	int error = errno;
-
-	syscall(SYS_futex, word, FUTEX_WAIT, value, &timeout, NULL, 0);
-	errno = error;
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
+#include "record/futex.h"
 
 void ring_writer_init(struct ring_writer *w, struct ring *ring, uint64_t *words, uint64_t nr_words, const struct ring_peer *peer)
 {
@@ -46,14 +28,14 @@ void ring_reader_init(struct ring_reader *r, struct ring *ring, const uint64_t *
 	*r = (struct ring_reader){ .ring = ring, .words = words, .mask = nr_words - 1, .head = tail, .tail = tail };
 }
 
-static bool peer_gone(const struct ring_writer *w)
+bool ring_peer_gone(const struct ring_peer *peer)
 {
-	if (atomic_load_explicit(w->peer->stop, memory_order_relaxed))
+	if (atomic_load_explicit(peer->stop, memory_order_relaxed))
 		return true;
-	if (w->peer->parent && getppid() != w->peer->parent)
+	if (peer->parent && getppid() != peer->parent)
 		return true;
 	int error = errno;
-	bool dead = w->peer->consumer && kill(w->peer->consumer, 0) && errno == ESRCH;
+	bool dead = peer->consumer && kill(peer->consumer, 0) && errno == ESRCH;
 	errno = error;
 	return dead;
 }
@@ -73,11 +55,11 @@ bool ring_wait(struct ring_writer *w)
 		}
 		if (atomic_exchange_explicit(&ring->sleeping, 1, memory_order_seq_cst)) {
 			futex_wait(&ring->sleeping, 1);
-			if (peer_gone(w))
+			if (ring_peer_gone(w->peer))
 				break;
 		}
 	}
-	if (!peer_gone(w))
+	if (!ring_peer_gone(w->peer))
 		return true;
 	w->closed = true;
 	w->limit = w->head;

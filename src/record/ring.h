@@ -35,6 +35,9 @@ struct ring_peer {
 	pid_t consumer;                     /* not the parent where that is a wrapper, or where it had died before; 0: do not check */
 };
 
+/* Whether it wants no more, or has died. */
+bool ring_peer_gone(const struct ring_peer *peer);
+
 struct ring_writer {
 	struct ring *ring;
 	uint64_t *words;                    /* [mask + 1] */

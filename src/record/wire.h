@@ -21,10 +21,11 @@
 
 #include <stdint.h>
 
+#include "record/answer.h"
 #include "record/ring.h"
 
 enum {
-	WIRE_VERSION = 2,
+	WIRE_VERSION = 3,
 	WIRE_LANES = 512,                  /* threads alive at a time that can be followed */
 	WIRE_THREADS = 1 << 20,            /* threads in all */
 	WIRE_LANE_WORDS = 1 << 15,         /* 256 KiB each, committed on use */
@@ -42,6 +43,7 @@ enum wire_word {
 	WIRE_CUT,                          /* count: instructions of the last block that were not begun */
 	WIRE_UNMAP,                        /* number: 4 KiB pages whose translations are gone; next word: address of the first */
 	WIRE_HANDLER,                      /* next word: address of a signal handler now installed */
+	WIRE_ASK,                          /* the last block has run to its end, and the thread waits for its counters (answer.h) */
 	NR_WIRE_WORDS,
 };
 
@@ -74,6 +76,7 @@ struct wire_lane {
 	_Alignas(64) uint64_t begun;       /* instructions begun by the thread; by the emulated code itself */
 	_Atomic uint32_t state;            /* enum wire_lane_state */
 	uint32_t thread;                   /* 0, 1, ... in order of creation; set before the lane opens */
+	_Alignas(64) struct answer answer;
 };
 
 struct wire {

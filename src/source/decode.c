@@ -34,9 +34,11 @@ enum flow {
 	REPEATS,                   /* it starts with another execution of the open rep string */
 };
 
+#define NO_ADDRESS UINT64_MAX      /* of no block */
+
 void decoder_init(struct decoder *d, struct blocks *blocks, GHashTable *handlers)
 {
-	*d = (struct decoder){ .blocks = blocks, .handlers = handlers };
+	*d = (struct decoder){ .blocks = blocks, .handlers = handlers, .resumes = NO_ADDRESS };
 }
 
 void decoder_fini(struct decoder *d)
@@ -82,6 +84,7 @@ static __attribute__((noinline, cold)) void lose(struct decoder *d, uint64_t n)
 {
 	d->lost += n;
 	d->now.nr_insns = 0;
+	d->resumes = NO_ADDRESS;
 	d->rep.open = false;
 	d->missing = 0;
 	if (d->nr && step_kind(&d->step[d->nr - 1]) == STEP_LOST)
@@ -399,7 +402,9 @@ static __attribute__((noinline, cold)) bool shorten(struct decoder *d)
 /* The block under way is over and `next` runs. */
 static inline enum flow leave(struct decoder *d, uint64_t next)
 {
-	if (!d->now.nr_insns || (__builtin_expect(d->missing, 0) && !shorten(d)))
+	if (!d->now.nr_insns)
+		return next == d->resumes ? FLOWS : ENTERS;
+	if (__builtin_expect(d->missing, 0) && !shorten(d))
 		return ENTERS;
 	unsigned begun = d->now.nr_insns;
 	d->begun += begun;
@@ -445,10 +450,24 @@ static void enter(struct decoder *d, uint64_t word)
 			d->step[d->base].flags |= STEP_ENTER;
 	}
 	d->now = *b;
+	d->resumes = NO_ADDRESS;
 	d->last = d->extra = d->more = d->missing = 0;
 	d->strays = false;
 	if (__builtin_expect(b->special, 0) && flow != REPEATS)
 		rep_open(d, 0);
+}
+
+/* The block under way has run to its end, which nothing that comes later changes. */
+static void ask(struct decoder *d)
+{
+	d->asked = true;
+	if (!d->now.nr_insns)
+		return;
+	d->resumes = d->now.end;
+	if (leave(d, d->now.end) != FLOWS)
+		d->resumes = NO_ADDRESS;
+	d->now.nr_insns = 0;
+	d->base = d->nr;
 }
 
 /* Words that are neither accesses nor blocks. */
@@ -461,6 +480,9 @@ static __attribute__((noinline, cold)) void event(struct decoder *d, uint64_t wo
 	case WIRE_UNMAP:
 	case WIRE_HANDLER:
 		d->awaited = word;
+		break;
+	case WIRE_ASK:
+		ask(d);
 		break;
 	default:
 		lose(d, 1);
@@ -484,9 +506,9 @@ bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit)
 	uint64_t n;
 
 	while ((n = ring_available(r))) {
-		bool full = false;
+		bool stop = false;
 		uint64_t i;
-		for (i = 0; i < n; i++) {
+		for (i = 0; i < n && !stop; i++) {
 			uint64_t word = ring_at(r, i);
 			if (__builtin_expect(d->awaited != 0, 0)) {
 				event_more(d, word);
@@ -494,15 +516,16 @@ bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit)
 				access_made(d, word);
 			} else if (wire_kind(word) != WIRE_BLOCK) {
 				event(d, word);
+				stop = d->asked;
 			} else if (d->nr >= limit) {
-				full = true;
+				stop = true;
 				break;
 			} else {
 				enter(d, word);
 			}
 		}
 		ring_take(r, i);
-		if (full)
+		if (stop)
 			return true;
 	}
 	return false;
@@ -523,6 +546,7 @@ size_t decoder_ready(const struct decoder *d, size_t ahead)
 void decoder_drop(struct decoder *d, size_t n)
 {
 	assert(n <= d->nr);
+	d->asked = false;
 	d->nr -= n;
 	d->base -= n;
 	if (d->nr)

@@ -1,8 +1,8 @@
 /*
  * The QEMU source: starts the program under the emulator and reads what the plugin sends, a lane for each thread.
  *
- * A batch is handed out whenever a thread has BATCH steps beyond those a core looks ahead, never earlier: where
- * batches end depends on what the thread executed alone. When there is nothing to read, the reader sleeps for a
+ * A batch is handed out whenever a thread has BATCH steps beyond those a core looks ahead, and when it asks for its
+ * counters, never otherwise: where batches end depends on what the thread executed alone. When there is nothing to read, the reader sleeps for a
  * moment; the plugin never needs to wake it, and waits itself when a lane is full.
  */
 #include <errno.h>
@@ -58,6 +58,7 @@ struct source {
 	unsigned next;             /* lane to look at first */
 	struct lane *handed;       /* whose steps are with the caller */
 	size_t handed_steps;
+	bool asked;                /* by the thread of `handed`, and not answered yet */
 	long nap_ns;
 
 	pid_t pid;
@@ -333,7 +334,9 @@ static int hand_out(struct source *s, struct lane *l, struct step_batch *out, si
 		s->result.instructions += step_kind(&d->step[i]) == STEP_INSN;
 	s->handed = l;
 	s->handed_steps = n;
-	*out = (struct step_batch){ .step = d->step, .n = n, .ahead = d->nr - n, .thread = l->thread, .end = end };
+	s->asked = d->asked;
+	s->nap_ns = NAP_NS;
+	*out = (struct step_batch){ .step = d->step, .n = n, .ahead = d->nr - n, .thread = l->thread, .end = end, .asks = d->asked };
 	return 1;
 }
 
@@ -355,6 +358,8 @@ static int lane_read(struct source *s, unsigned i, struct step_batch *out, bool 
 	uint64_t tail = l->ring.tail;
 	size_t limit = BATCH + STEP_AHEAD;
 	while (decoder_run(&l->decoder, &l->ring, limit)) {
+		if (l->decoder.asked)
+			return hand_out(s, l, out, l->decoder.nr, false);
 		size_t n = decoder_ready(&l->decoder, STEP_AHEAD);
 		if (n)
 			return hand_out(s, l, out, n, false);
@@ -425,8 +430,21 @@ static int finish(struct source *s)
 	return 0;
 }
 
+static void qemu_answer(struct source *s, const struct counters *counters)
+{
+	static const struct counters zeros = { 0 };
+
+	if (!s->asked)
+		return;
+	s->asked = false;
+	if (s->window && window_over(s->window))
+		counters = &zeros;
+	answer_give(&s->wire->lane[s->handed - s->lane].answer, counters);
+}
+
 static int qemu_read(struct source *s, struct step_batch *out)
 {
+	qemu_answer(s, &(const struct counters){ 0 });
 	if (s->handed && s->handed->open)
 		decoder_drop(&s->handed->decoder, s->handed_steps);
 	else if (s->handed)
@@ -465,6 +483,7 @@ const struct source_ops source_qemu = {
 	.help = "runs the program under QEMU's user-mode emulation",
 	.open = qemu_open,
 	.read = qemu_read,
+	.answer = qemu_answer,
 	.interrupt = qemu_interrupt,
 	.maps = qemu_maps,
 	.regions = qemu_regions,

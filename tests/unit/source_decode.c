@@ -553,6 +553,43 @@ static void test_407_strays_of_rep(void **state)
 	assert_int_equal(d->lost, 0);
 }
 
+/*
+ * A thread that asks for its counters gets all it has made handed out. What is behind it follows from it, but for a handler,
+ * and for what comes after a loss.
+ */
+static void test_408_asks(void **state)
+{
+	struct wire_fixture *f = *state;
+	struct decoder *d = &f->decoder;
+	uint32_t a = define(f, 0x1000, nop, store), b = define(f, 0x1004, nop), handler = define(f, 0x2000, nop);
+	const uint32_t next[] = { b, handler, b };
+
+	for (unsigned i = 0; i < 3; i++) {
+		wire_enter(f, a);
+		wire_touch(f, 1, W, 0x5000, 8);
+		wire_word(f, wire_event(WIRE_ASK, 0, 0));
+		if (i == 2)
+			wire_word(f, wire_event(WIRE_BLOCK, WIRE_NO_BLOCK, 7));
+		wire_enter(f, next[i]);
+		assert_true(decoder_run(d, &f->reader, 1000));
+		assert_true(d->asked);
+		assert_int_equal(d->nr, 2);
+		assert_int_equal(decoder_ready(d, 0), 2);
+		assert_int_equal(d->step[0].flags, STEP_INSN | E | STEP_COUNTED);
+		assert_int_equal(d->step[1].flags, STEP_INSN | S | STEP_COUNTED);
+		assert_int_equal(d->step[1].addr, 0x5000);
+		decoder_drop(d, 2);
+		assert_false(decoder_run(d, &f->reader, 1000));
+		assert_false(d->asked);
+		decoder_finish(d, NULL, false);
+		assert_int_equal(d->nr, i == 2 ? 2 : 1);
+		assert_int_equal(d->step[d->nr - 1].flags, STEP_INSN | (i ? E : 0) | STEP_COUNTED);
+		decoder_drop(d, d->nr);
+	}
+	assert_int_equal(d->begun, f->begun);
+	assert_int_equal(d->lost, 7);
+}
+
 static void test_500_unknown(void **state)
 {
 	struct wire_fixture *f = *state;
@@ -582,7 +619,7 @@ static uint64_t random64(void)
 static void test_501_random_words(void **state)
 {
 	struct wire_fixture *f = *state;
-	uint64_t out = 0;
+	uint64_t out = 0, asked = 0;
 
 	define(f, 0x1000, nop, load, jne_back);
 	define(f, 0x1000, movsb, cmpsb);
@@ -592,8 +629,11 @@ static void test_501_random_words(void **state)
 	for (unsigned round = 0; round < 3000; round++) {
 		for (unsigned i = 0; i < 200; i++) {
 			uint64_t word = random64();
-			switch (rand() % 8) {
+			switch (rand() % 9) {
 			case 0: /* anything */
+				break;
+			case 8: /* seldom, as it takes what is before it out of the buffer */
+				word = wire_event(rand() % 8 ? WIRE_CUT : WIRE_ASK, 0, (unsigned)rand() % 3);
 				break;
 			case 1:
 			case 2:
@@ -616,7 +656,10 @@ static void test_501_random_words(void **state)
 			wire_word(f, word);
 		}
 		while (decoder_run(&f->decoder, &f->reader, 100)) {
-			size_t n = decoder_ready(&f->decoder, 20);
+			size_t n = decoder_ready(&f->decoder, f->decoder.asked ? 0 : 20);
+			asked += f->decoder.asked;
+			if (f->decoder.asked)
+				assert_int_equal(n, f->decoder.nr);
 			for (size_t i = 0; i < n; i++) {
 				const struct step *s = &f->decoder.step[i];
 				assert_in_range(step_kind(s), STEP_INSN, STEP_LOST);
@@ -624,15 +667,17 @@ static void test_501_random_words(void **state)
 					assert_in_range(s->insn, 0, f->code->nr - 1);
 			}
 			out += n;
-			if (!n)
+			if (!n && !f->decoder.asked)
 				break;
 			decoder_drop(&f->decoder, n);
 		}
-		wire_decode(f);
+		while (decoder_run(&f->decoder, &f->reader, SIZE_MAX))
+			decoder_drop(&f->decoder, decoder_ready(&f->decoder, 0));
 		decoder_drop(&f->decoder, decoder_ready(&f->decoder, 0));
 	}
 	decoder_finish(&f->decoder, NULL, true);
 	assert_true(out > 100000);
+	assert_true(asked > 1000);
 	assert_true(f->decoder.lost > 0);
 }
 
@@ -665,7 +710,7 @@ int main(void)
 		TEST(test_305_rep_known_before),
 		TEST(test_304_rep_interrupted),
 		TEST(test_400_fault), TEST(test_401_fault_of_the_last), TEST(test_402_signal), TEST(test_403_restart),
-		TEST(test_404_not_begun), TEST(test_405_killed), TEST(test_406_strays), TEST(test_407_strays_of_rep),
+		TEST(test_404_not_begun), TEST(test_405_killed), TEST(test_406_strays), TEST(test_407_strays_of_rep), TEST(test_408_asks),
 		TEST(test_500_unknown), TEST(test_501_random_words), TEST(test_502_random_definitions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
