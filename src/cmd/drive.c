@@ -336,6 +336,17 @@ static int save_last(struct drive *d)
 
 /* --- running ----------------------------------------------------------------------------------------- */
 
+/* What is driven in place of cores has no counters that are the program's: its source gives zeros. */
+static void answer(struct drive *d, uint32_t thread)
+{
+	struct counters counters;
+
+	if (!d->lanes)
+		return;
+	lanes_read(d->lanes, thread, &counters);
+	d->ops->answer(d->source, &counters);
+}
+
 static int pump(struct drive *d)
 {
 	const struct options *o = d->config->options;
@@ -349,6 +360,8 @@ static int pump(struct drive *d)
 		if (d->spool && spool_full(d->spool))
 			continue;
 		err = d->lanes ? lanes_batch(d->lanes, &b) : d->config->driven->batch(d->state, &b);
+		if (!err && b.asks)
+			answer(d, b.thread);
 		progress_batch(&progress, &b);
 		if (!err)
 			err = checkpoint(d);

@@ -9,6 +9,7 @@
 #include "cmd/pipe.h"
 #include "cmd/relay.h"
 #include "method/feed.h"
+#include "method/slots.h"
 
 /* One guest thread. A thread's core goes when it ends; its methods' lanes stay, for what they have counted. */
 struct lane {
@@ -39,6 +40,7 @@ struct lanes {
 	struct spool *spool;           /* NULL: nothing is kept */
 	size_t nr_methods;
 	const struct method **method;  /* [nr_methods] */
+	size_t slots;                  /* which of them has the counters that programs read */
 	void **state;                  /* [nr_methods] */
 	size_t opened;                 /* of the states */
 	GPtrArray *lane;               /* struct lane *, by thread; NULL: not seen yet */
@@ -100,6 +102,8 @@ static void choose(struct lanes *l, enum method_set set)
 	for (size_t i = 0; i < nr; i++)
 		if (method_list[i]->set <= set)
 			l->method[l->nr_methods++] = method_list[i];
+	while (l->method[l->slots] != method_find("slots"))
+		l->slots++;
 }
 
 int lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run,
@@ -224,6 +228,14 @@ int lanes_batch(struct lanes *l, const struct step_batch *b)
 		err = spool_put(l->spool, b, &j->foreseen);
 	pipe_give(l->timing);
 	return err;
+}
+
+void lanes_read(struct lanes *l, uint32_t thread, struct counters *out)
+{
+	const struct lane *lane = l->lane->pdata[thread];
+
+	settle(l);
+	slots_read(l->state[l->slots], lane->target[l->slots].lane, &lane->feed.walker, out);
 }
 
 void lanes_finish(struct lanes *l)

@@ -23,6 +23,8 @@ void lanes_free(struct lanes *l);
 void lanes_keep(struct lanes *l, struct spool *s);
 /* Takes a batch to be timed on its thread's core, and copies what it needs of it. 0, or -errno where a new thread's core cannot be made, or the batch cannot be kept. */
 int  lanes_batch(struct lanes *l, const struct step_batch *b);
+/* What the program reads of the counters of `thread`: as of the last step given of it. Waits until that is timed. */
+void lanes_read(struct lanes *l, uint32_t thread, struct counters *out);
 /* The streams of threads that have not ended do so here (a run that was cut short). */
 void lanes_finish(struct lanes *l);
 /* Saves what all methods hold, between profile_begin() and profile_commit(). 0 or -errno. */

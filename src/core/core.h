@@ -14,7 +14,10 @@
 #include "record/step.h"
 #include "record/timed.h"
 
-/* Takes a batch of records; called when a few thousand are there and at core_finish(). `t` is valid during the call. */
+/*
+ * Takes a batch of records; called when a few thousand are there, and when all those of a batch of steps are. `t` is valid
+ * during the call.
+ */
 struct timed_sink {
 	void (*take)(void *ctx, const struct timed *t, size_t n);
 	void *ctx;

@@ -341,6 +341,7 @@ static void ooo_batch_foreseen(struct core *core, const struct step *s, size_t n
 		}
 	}
 	o->skip += i - n;
+	ooo_flush_out(o);
 }
 
 static void ooo_batch(struct core *core, const struct step *s, size_t n, size_t ahead)

@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "method/feed.h"
+#include "method/slots.h"
 #include "profile/profile.h"
 
 /*
@@ -429,6 +430,29 @@ static void slots_finish(void *state, void *lane)
 	struct slots_lane *l = lane;
 
 	advance(l, l->end);
+}
+
+void slots_read(const void *state, const void *lane, const struct walker *w, struct counters *out)
+{
+	const struct slots_lane *l = lane;
+	struct sums sums = sums_counted(state, l);
+	struct retired retired = l->retired;
+	size_t nr, counted = 0;
+	const struct interval *v = walker_open(w, &nr), *end = v + nr;
+
+	for (; v < end; v++) {
+		if (!interval_counts(v))
+			continue;
+		retired.instructions += interval_commits(v);
+		retired.units += (v->commit - v->from) * CYCLE_UNITS;
+		counted++;
+	}
+	if (nr)
+		retired.units += CYCLE_UNITS * counted / nr;
+	*out = (struct counters){
+		.cycles = retired.units / CYCLE_UNITS, .instructions = retired.instructions, .slots_total = sums.place,
+		.slots_filled = sums.waiting + sums.issued, .slots_issued = sums.issued, .slots_retired = sums.retired,
+	};
 }
 
 /* All threads' counts of one region; of one that is open, up to now. */

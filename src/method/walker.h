@@ -104,6 +104,13 @@ void walker_read(struct walker *w, const struct timed *t, size_t n, struct walke
 /* The stream has ended: the rest. */
 void walker_finish(struct walker *w, struct walked *out);
 
+/* Those of the cycle last committed in, [*nr], as they are now: more may commit in it. Their `units` are not set. */
+static inline const struct interval *walker_open(const struct walker *w, size_t *nr)
+{
+	*nr = w->at.nr - w->at.open;
+	return w->v + w->at.open;
+}
+
 /* The first cycle of which no interval was given out. */
 static inline uint64_t walker_end(const struct walker *w)
 {

@@ -6,10 +6,13 @@
 
 #include <cmocka.h>
 
+#include "method/slots.h"
 #include "method_fake.h"
 #include "method_reference.h"
 
 #define U CYCLE_UNITS
+
+extern const struct method method_slots;
 
 static struct timed at(uint32_t avail, uint32_t dispatch, uint32_t leave, unsigned slots, unsigned flags)
 {
@@ -347,6 +350,84 @@ static void test_random(void **ctx)
 		assert_true(seen[i] > 100000);
 }
 
+/* --- read while it runs ------------------------------------------------------------------------------ */
+
+/* What a program reads behind the last of these records. */
+static struct counters read_slots(const struct timed *t, size_t n, unsigned width)
+{
+	struct stream_config config = { .width = width };
+	struct run run = { .desc = fake_desc(&config), .code = fake_code(), .regions = fake_regions(), .seed = 1 };
+	void *state = calloc(1, method_slots.state_size), *lane = calloc(1, method_slots.lane_size);
+	const struct feed_target target = { &method_slots, state, lane };
+	struct counters counters;
+	struct clock clock;
+	struct feed feed;
+
+	clock_init(&clock, &run);
+	run.clock = &clock;
+	assert_int_equal(method_slots.open(state, &run), 0);
+	assert_int_equal(method_slots.lane(state, lane, 0), 0);
+	feed_init(&feed, &clock, 0, &target, 1);
+	feed_batch(&feed, t, n);
+	slots_read(state, lane, &feed.walker, &counters);
+	feed_finish(&feed);
+	feed_fini(&feed);
+	method_slots.close(state);
+	free(lane);
+	free(state);
+	return counters;
+}
+
+/* Cycles run to the end of that of the commit, slots to the one of the dispatch, whatever shares the cycles later. */
+static void test_read(void **ctx)
+{
+	struct timed t[] = { at(3, 3, 5, 1, 0), at(3, 3, 5, 1, 0), at(5, 7, 9, 2, 0), at(5, 7, 9, 1, 0) };
+	const struct { uint64_t cycles, total, filled, issued; } want[] = { { 6, 13, 1, 1 }, { 6, 14, 2, 2 }, { 10, 30, 8, 4 }, { 10, 31, 11, 5 } };
+	struct counters c;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+		c = read_slots(t, i + 1, 4);
+		assert_int_equal(c.cycles, want[i].cycles);
+		assert_int_equal(c.instructions, i + 1);
+		assert_int_equal(c.slots_total, want[i].total);
+		assert_int_equal(c.slots_filled, want[i].filled);
+		assert_int_equal(c.slots_issued, want[i].issued);
+		assert_int_equal(c.slots_retired, want[i].issued);
+	}
+	t[0].flags = t[2].flags = 0;           /* before and outside of what is counted */
+	c = read_slots(t, 4, 4);
+	assert_int_equal(c.instructions, 2);
+	assert_int_equal(c.cycles, 1);         /* two halves: of 5 and of 9 */
+	assert_int_equal(c.slots_total, 28 - 13 + 1);
+}
+
+/* At any place of a stream it is what a run that ends there has in all. */
+static void test_read_anywhere(void **ctx)
+{
+	struct stream_config config = { .seed = 9, .records = 20000, .width = 6, .commit_width = 8, .rob = 96, .trouble = 10, .misses = 10 };
+	size_t n, tried = 0;
+	struct timed *t = stream_new(&config, &n);
+
+	for (size_t i = 1; i < n; i += 1 + i % 1009) {
+		if (!timed_commits(&t[i]))
+			continue;
+		struct counters c = read_slots(t, i + 1, config.width);
+		struct profile *p = profile_slots(t, i + 1, config.width);
+		const struct slot_counts *s = &p->thread[0].slots;
+
+		assert_int_equal(c.cycles * U, p->thread[0].units);
+		assert_int_equal(c.instructions, p->thread[0].instructions);
+		assert_int_equal(c.slots_issued, s->issued);
+		assert_int_equal(c.slots_retired, s->retired);
+		assert_int_equal(c.slots_filled, s->filled);
+		assert_in_range(c.slots_total, s->filled, s->total);
+		tried++;
+		free(p);
+	}
+	assert_true(tried > 20);
+	free(t);
+}
+
 /* --- executions -------------------------------------------------------------------------------------- */
 
 static void test_unmodelled(void **ctx)
@@ -380,7 +461,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_classes), cmocka_unit_test(test_wide), cmocka_unit_test(test_recovery),
 		cmocka_unit_test(test_nested_recovery), cmocka_unit_test(test_region), cmocka_unit_test(test_random),
-		cmocka_unit_test(test_unmodelled),
+		cmocka_unit_test(test_read), cmocka_unit_test(test_read_anywhere), cmocka_unit_test(test_unmodelled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
