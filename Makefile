@@ -39,6 +39,12 @@ accuracy:
 	$(MAKE) all
 	accuracy/accuracy.py $(ACCURACY) $(BUILD)
 
+# The papers' figures, ours beside theirs, into docs/papers; some 20 minutes. PAPERS='--only tea': options of it.
+papers:
+	scripts/setup build run test bench papers
+	$(MAKE) all
+	papers/papers.py $(PAPERS) $(BUILD)
+
 install: all
 	meson configure --prefix=$(abspath $(PREFIX)) $(BUILD)
 	DESTDIR=$(DESTDIR) $(NINJA) install
@@ -46,4 +52,4 @@ install: all
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all setup demo test golden bench accuracy install clean
+.PHONY: all setup demo test golden bench accuracy papers install clean

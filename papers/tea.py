@@ -1,0 +1,153 @@
+"""TEA (Gottschall, Eeckhout, Jahre, ISCA 2023): figures 5 to 9, the figures in its text, and the storage of tables 1 and 2."""
+import sqlite3
+from statistics import mean, median
+
+import plot
+from page import percent
+
+NAME = "tea"
+TITLE = "TEA: time-proportional event analysis"
+PERIOD = 25
+METHODS = ["TEA", "NCI-TEA", "SPE", "IBS", "RIS"]
+EVENTS = ["DR-L1", "DR-TLB", "DR-SQ", "FL-MB", "FL-EX", "FL-MO", "ST-L1", "ST-TLB", "ST-LLC"]
+PAPER = {"TEA": (0.021, 0.077), "NCI-TEA": (0.113, 0.220), "SPE": (0.555, 0.797), "IBS": (0.556, 0.797), "RIS": (0.560, 0.797)}
+STORAGE = {"TEA": 249, "TIP": 57, "IBS": 1, "SPE": 1, "RIS": 1}
+TOP = {"skylake-sp": ["gzip", "sort", "glpsol", "perl"], "boom": ["sparse", "graph", "join", "dense"]}
+
+INTRODUCTION = """
+Gottschall, Eeckhout, Jahre: *TEA: Time-Proportional Event Analysis*, ISCA 2023. The paper runs SPEC CPU2017 with reference inputs on
+an FPGA model of BOOM. Here are free programs, in two sets that are never mixed: Debian's binaries on the core `skylake-sp`, and
+programs written here (`papers/programs`), compiled for RV64GC, on `boom`, the paper's core. All methods see the same run, and those
+that sample cycles sample the same cycles; an error is the share of all cycles that a profile puts on the wrong instruction or the
+wrong combination of events, the exact stacks being reduced to what the method's hardware knows.
+
+The paper samples once in 800,000 cycles of runs of minutes; these runs are of some ten million cycles, so the mean period is {period}
+cycles. What counts is the number of samples, which the tables give, with what as many samples drawn at random would be wrong by luck.
+"""
+
+
+def methods(study, programs):
+    """{name: Run} of the set."""
+    return {p.name: study.run(p, "methods", "--period", PERIOD, "--sweep-period", profile=True) for p in programs}
+
+
+def errors(run, grain="instruction"):
+    return {row["method"]: row["error"][grain] for row in run.answer["sampling"]}
+
+
+def of_tea(run, what):
+    return next(row[what] for row in run.answer["sampling"] if row["method"] == "TEA")
+
+
+def figure5(page, core, programs, runs):
+    names = list(runs)
+    page.figure(f"figure5-{core}", f"Figure 5 on {core}: error by program and method", plot.grouped(
+        names + ["mean"], {m: [*(errors(runs[n])[m] for n in names), mean(errors(r)[m] for r in runs.values())] for m in METHODS},
+        "error, instructions"))
+    stresses = {p.name: p.stresses for p in programs}
+    page.table(["program", "instructions", "cycles", "samples", "by luck", *METHODS, "stresses"],
+               [[n, f"{r.answer['instructions']:,}", f"{r.answer['cycles']:,}", f"{of_tea(r, 'samples'):,}", percent(of_tea(r, "sampling_error")),
+                 *(percent(errors(r)[m]) for m in METHODS), stresses[n]] for n, r in runs.items()])
+
+
+def against_paper(page, all_runs):
+    rows = []
+    for m in METHODS:
+        row = [m, *map(percent, PAPER[m])]
+        for runs in all_runs.values():
+            mine = [errors(r)[m] for r in runs.values()]
+            row += [percent(mean(mine)), percent(max(mine))]
+        rows.append(row)
+    page.table(["method", "paper: mean", "worst", *(w for core in all_runs for w in (f"{core}: mean", "worst"))], rows)
+
+
+def component(signature):
+    return "+".join(e for i, e in enumerate(EVENTS) if signature >> i & 1) or "Base"
+
+
+def stacks(run, least=0.02):
+    """The three costliest instructions: [(text, {"IBS", "TEA", "exact": {component: share of all cycles}})]."""
+    db = sqlite3.connect(f"file:{run.profile}?mode=ro", uri=True)
+    tables = {"exact": "SELECT insn, signature, units FROM cycles"}
+    tables |= {m: f"SELECT insn, signature, weight FROM sample WHERE method = '{m}'" for m in ("IBS", "TEA")}
+    rows = {name: db.execute(query).fetchall() for name, query in tables.items()}
+    top = [insn for insn, in db.execute("SELECT insn FROM cycles GROUP BY insn ORDER BY sum(units) DESC, insn LIMIT 3")]
+    out = []
+    for insn in top:
+        made = {}
+        for name in ("IBS", "TEA", "exact"):
+            total, stack = sum(r[2] for r in rows[name]), {}
+            for _, signature, units in (r for r in rows[name] if r[0] == insn):
+                stack[component(signature)] = stack.get(component(signature), 0) + units / total
+            small = sum(v for v in stack.values() if v < least * 0.1)
+            made[name] = {c: v for c, v in sorted(stack.items()) if v >= least * 0.1} | ({"others": small} if small else {})
+        out.append((db.execute("SELECT disassembly FROM insn WHERE insn = ?", (insn,)).fetchone()[0].replace("\t", " "), made))
+    db.close()
+    return out
+
+
+def figure6(page, core, runs):
+    groups = []
+    for name in (n for n in TOP[core] if n in runs):
+        for rank, (_, made) in enumerate(stacks(runs[name]), 1):
+            groups.append((f"{name} {rank}", list(made.items())))
+    page.figure(f"figure6-{core}", f"Figure 6 on {core}: the three costliest instructions of some programs, as IBS and TEA have them and exactly",
+                plot.stacked(groups, "share of all cycles"))
+
+
+def correlations(runs):
+    return {e: [r.answer["event_correlation"][e] for r in runs.values() if r.answer["event_correlation"][e] is not None] for e in EVENTS}
+
+
+def sweep(runs):
+    """{method: [(period, mean error over the programs)]}, at periods that all programs were swept at."""
+    table = {}
+    for r in runs.values():
+        for row in [*r.answer["sampling"], *r.answer["sweep"]]:
+            if row["method"] in METHODS:
+                table.setdefault(row["method"], {}).setdefault(row["period"], []).append(row["error"]["instruction"])
+    return {m: [(p, mean(v)) for p, v in sorted(table[m].items()) if len(v) == len(runs)] for m in METHODS}
+
+
+def figures(study, runs):
+    return {"events that are combined": mean(r.answer["combined_share"] for r in runs.values()),
+            "99% of stalls without event, cycles": (median(r.answer["eventless_stall_p99"] for r in runs.values()))}
+
+
+def fill(page, study, sets):
+    page.text(INTRODUCTION.format(period=PERIOD))
+    all_runs = {core: methods(study, programs) for core, programs in sets.items()}
+
+    page.heading("Figure 5: who is how wrong")
+    against_paper(page, all_runs)
+    for core, runs in all_runs.items():
+        page.text(f"On `{core}`:")
+        figure5(page, core, sets[core], runs)
+
+    page.heading("Figure 6: the costliest instructions")
+    for core, runs in all_runs.items():
+        figure6(page, core, runs)
+
+    page.heading("Figure 7: does the number of events tell their cost?")
+    for core, runs in all_runs.items():
+        page.figure(f"figure7-{core}", f"Figure 7 on {core}: correlation of the number of events with the cycles they cost", plot.boxes(
+            correlations(runs), "Pearson's r over instructions"))
+    page.table(["event", *all_runs], [[e, *(f"{median(correlations(runs)[e]):.2f}" if correlations(runs)[e] else "-"
+                                            for runs in all_runs.values())] for e in EVENTS])
+
+    page.heading("Figure 8: error and sampling period")
+    for core, runs in all_runs.items():
+        page.figure(f"figure8-{core}", f"Figure 8 on {core}: mean error by sampling period", plot.lines(
+            sweep(runs), "mean period, cycles", "error, instructions", xlog=True))
+
+    page.heading("Figure 9: instructions and functions")
+    for core, runs in all_runs.items():
+        page.figure(f"figure9-{core}", f"Figure 9 on {core}: mean error by instruction and by function", plot.grouped(
+            METHODS, {g: [mean(errors(r, g)[m] for r in runs.values()) for m in METHODS] for g in ("instruction", "function")}, "mean error"))
+
+    page.heading("Figures of the text")
+    mine = {core: figures(study, runs) for core, runs in all_runs.items()}
+    page.table(["", "paper", *all_runs],
+               [["executions with an event that met several", "30.0%", *(percent(m["events that are combined"]) for m in mine.values())],
+                ["99% of the stalls without an event are shorter than, cycles", "5.8",
+                 *(f"{m['99% of stalls without event, cycles']:g}" for m in mine.values())]])
