@@ -28,16 +28,16 @@ static inline unsigned bypass(const struct ooo *o, const struct insn *in, uint8_
 	return in->flags & INSN_FP && o->reg_flags[reg] & REG_DOMAIN_INT ? (unsigned)o->desc->bypass_fp : 0;
 }
 
-/* The uop issues on `port` in `cycle`: its entries are free in the next. */
+/* The uop issues on `port` in `cycle`: its entry is free in the next, and its port's count is lowered in the one after (uiCA). */
 static inline void issued(struct ooo *o, struct attempt *a, unsigned port, uint64_t cycle)
 {
 	unsigned scheduler = o->sched_of_port[port];
 
 	ports_book(&o->ports, port, cycle);
 	if (scheduler != NO_SCHEDULER)
-		release_add_both(&o->held, HELD_PORT + port, HELD_SCHEDULER + scheduler, cycle + 1);
+		release_add_two(&o->held, HELD_SCHEDULER + scheduler, HELD_PORT + port, cycle + 1);
 	else
-		release_add(&o->held, HELD_PORT + port, cycle + 1);
+		release_add(&o->held, HELD_PORT + port, cycle + 2);
 	a->issue = cycle < a->issue ? cycle : a->issue;
 }
 

@@ -72,21 +72,22 @@ static inline void release_add(struct release *r, unsigned kind, uint64_t cycle)
 	release_at(r, kind, cycle);
 }
 
-/* Two kinds at once. */
-static inline void release_add_both(struct release *r, unsigned kind, unsigned other, uint64_t cycle)
+/* Two kinds at once: `kind` is given back in `cycle`, `next` in the cycle behind it. */
+static inline void release_add_two(struct release *r, unsigned kind, unsigned next, uint64_t cycle)
 {
-	if (cycle - r->now - 1 >= RELEASE_WINDOW - 1) { /* now or before, or far */
+	if (cycle - r->now - 1 >= RELEASE_WINDOW - 2) { /* now or before, or far */
 		release_add(r, kind, cycle);
-		release_add(r, other, cycle);
+		release_add(r, next, cycle + 1);
 		return;
 	}
-	assert(r->held.of[kind] < UINT8_MAX && r->held.of[other] < UINT8_MAX);
+	assert(r->held.of[kind] < UINT8_MAX && r->held.of[next] < UINT8_MAX);
 	r->held.of[kind]++;
-	r->held.of[other]++;
-	uint64_t slot = cycle % RELEASE_WINDOW;
+	r->held.of[next]++;
+	uint64_t slot = cycle % RELEASE_WINDOW, behind = (cycle + 1) % RELEASE_WINDOW;
 	r->given[slot].of[kind]++;
-	r->given[slot].of[other]++;
 	r->some[slot / 64] |= UINT64_C(1) << (slot % 64);
+	r->given[behind].of[next]++;
+	r->some[behind / 64] |= UINT64_C(1) << (behind % 64);
 }
 
 /* The next cycle after now that gives anything back; UINT64_MAX: none. */

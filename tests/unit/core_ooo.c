@@ -141,6 +141,24 @@ static void t130_uop_cache(void **state)
 	machine_free(m);
 }
 
+/* A bound uop counts for its port until two cycles after it issued: two slots after two idle ones, another takes the other port. */
+static void t204_bound_until(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.rename_bind_ports = 1;
+	m->desc.rename_width = m->desc.fetch_width = 2;
+	run_insn(m, make_alu(m, R1, 0, 0, 1, ALU));    /* ALU1: of equals the highest. Dispatched in 3, issued in 4 */
+	for (unsigned i = 0; i < 3; i++)
+		run_insn(m, make_flagged(m, INSN_NOP));
+	run_insn(m, make_alu(m, R2, 0, 0, 1, ALU));    /* dispatched in 5: ALU0 */
+	run_insn(m, make_alu(m, R3, 0, 0, 1, ALU1));
+	machine_time(m);
+	assert_int_equal(timed_dispatch(committed(m, 4)), 5);
+	assert_int_equal(committed(m, 4)->fetch + committed(m, 4)->issue, 6);
+	assert_int_equal(committed(m, 5)->fetch + committed(m, 5)->issue, 6);
+	machine_free(m);
+}
+
 /* Dependent: one a cycle. Their latency 3: three cycles each. */
 static void t200_chain(void **state)
 {
@@ -584,7 +602,8 @@ int main(void)
 		cmocka_unit_test(t110_taken_bubble), cmocka_unit_test(t111_loop_buffer), cmocka_unit_test(t120_icache_miss),
 		cmocka_unit_test(t130_uop_cache),
 		cmocka_unit_test(t200_chain), cmocka_unit_test(t201_ports), cmocka_unit_test(t202_out_of_order),
-		cmocka_unit_test(t203_unit), cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
+		cmocka_unit_test(t203_unit), cmocka_unit_test(t204_bound_until),
+		cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t314_alias),
