@@ -70,6 +70,29 @@ static void uop_insert(struct frontend *f, uint64_t window, unsigned ways)
 	*slot = (struct uop_window){ .window = window, .used = ++f->stamp, .ways = (uint8_t)ways };
 }
 
+static void uop_drop(struct frontend *f, uint64_t window)
+{
+	struct uop_window *set = uop_set(f, window);
+
+	for (int i = 0; i < f->desc->uopcache_ways; i++)
+		if (set[i].window == window)
+			set[i].ways = 0;
+}
+
+/* A window that cannot be cached keeps the other of its pair out, too, where the core is so. Whether the present one may come in. */
+static bool uop_may(struct frontend *f, uint64_t window, bool can)
+{
+	uint64_t pair = window / 2, *spoilt = &f->spoilt[pair % FRONTEND_SPOILT];
+
+	if (!f->desc->uopcache_pairs)
+		return can;
+	if (!can && *spoilt != pair + 1) {
+		*spoilt = pair + 1;
+		uop_drop(f, window ^ 1);
+	}
+	return *spoilt != pair + 1;
+}
+
 /* The decoders have left the window they were building. */
 static void build_end(struct frontend *f)
 {
@@ -78,7 +101,7 @@ static void build_end(struct frontend *f)
 	f->building = false;
 	unsigned per_way = (unsigned)f->desc->uopcache_line_uops;
 	unsigned ways = (f->build_uops + per_way - 1) / per_way;
-	if (f->build_ok && ways && ways <= (unsigned)f->desc->uopcache_max_ways)
+	if (uop_may(f, f->build_window, f->build_ok && ways <= (unsigned)f->desc->uopcache_max_ways))
 		uop_insert(f, f->build_window, ways);
 }
 
@@ -249,10 +272,10 @@ static uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
 		f->decode_used = 0;
 	}
 	f->decode_used++;
-	if (in->flags & INSN_MICROCODED) {
+	if (in->flags & INSN_MICROCODED)
 		f->decode += microcode_cycles(d, uops);
+	if (in->flags & INSN_MICROCODED || (in->branch && d->decode_branch_last))
 		f->decode_used = (unsigned)d->decode_width;
-	}
 	uint64_t into = f->decode + (unsigned)d->decode_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
 	if (room > into) {
 		f->decode += room - into;
@@ -274,6 +297,8 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fuse
 
 	*out = (struct fetched){ 0 };
 	if (fused) {
+		if (f->path == PATH_DECODE && d->decode_branch_last)
+			f->decode_used = (unsigned)d->decode_width;
 		out->fetch = f->fetch;
 		out->avail = f->run.into + (unsigned)d->rename_latency;
 		return;

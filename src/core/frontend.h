@@ -9,9 +9,9 @@
  * loses its bubbles there, and fetch waits only where it has caught up with it. A taken branch that is the last one
  * again loses none: uiCA's loops from the uop cache take a cycle an iteration.
  *
- * Not modelled: entry points in the middle of a uop-cache window (a window is cached as a whole), the rule that
- * both halves of a 64-byte line must be cacheable, eviction from the uop cache when L1I evicts the line,
- * loops with inner taken branches in the loop buffer.
+ * Not modelled: entry points in the middle of a uop-cache window (a window is cached as a whole), eviction from the uop
+ * cache when L1I evicts the line, loops with inner taken branches in the loop buffer, prefixes that change an
+ * instruction's length (a stall of 3 cycles to predecode).
  * Ref: uiCA's description of the Skylake front end (figures), BOOM's documentation of its fetch unit.
  */
 #ifndef CYCLEWISE_CORE_FRONTEND_H
@@ -30,6 +30,7 @@
 enum {
 	FRONTEND_RING = 1024,          /* more than any queue plus a walk of the wrong path */
 	FRONTEND_HINTS = 512,
+	FRONTEND_SPOILT = 512,         /* more lines than any uop cache has windows */
 };
 
 enum fetch_path { PATH_NONE, PATH_UOPCACHE, PATH_DECODE, PATH_LOOP };
@@ -92,6 +93,7 @@ struct frontend {
 	bool build_ok, building;
 	struct uop_window *cache;      /* [sets][ways] */
 	struct uop_window *hint[FRONTEND_HINTS]; /* by window: where one was found last, and the next is looked for first */
+	uint64_t spoilt[FRONTEND_SPOILT]; /* by pair of windows: the pair + 1 of which one cannot be cached, last seen so */
 	uint32_t stamp;
 
 	uint64_t loop_branch, loop_target; /* last backward taken branch */

@@ -24,6 +24,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(decode, complex, 1, 0, 16, "decoders", "decoders that take instructions of several uops") \
 	X(decode, latency, 1, 0, 20, "cycles", "decode to the uop queue") \
 	X(decode, macro_fusion, 1, 0, 1, "0/1", "compare-and-branch pairs become one uop") \
+	X(decode, branch_last, 0, 0, 1, "0/1", "nothing behind a branch is decoded in its cycle") \
 	X(microcode, width, 4, 1, 16, "uops/cycle", "uops from the microcode sequencer") \
 	X(microcode, penalty, 2, 0, 20, "cycles", "switch to and from the sequencer") \
 	X(uopcache, sets, 0, 0, 1024, "sets", "uop cache; 0: none") \
@@ -35,6 +36,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(uopcache, latency, 6, 0, 20, "cycles", "fetch to the uop queue on a hit") \
 	X(uopcache, penalty, 1, 0, 20, "cycles", "switch from uop cache to decoders and back") \
 	X(uopcache, jcc_erratum, 0, 0, 1, "0/1", "windows with a jump crossing or ending on a 32-byte boundary are not cached") \
+	X(uopcache, pairs, 0, 0, 1, "0/1", "a window that cannot be cached keeps the other of its aligned pair out, too") \
 	X(loop, buffer, 0, 0, 256, "uops", "loop stream detector: loops up to this many uops replay from the queue; 0: none") \
 	X(queue, entries, 64, 4, 512, "uops", "uop queue in front of rename (where there is no fetch buffer, the same)") \
 	X(branch, lookup, 64, 16, 128, "bytes/cycle", "aligned code bytes that branch prediction looks up a cycle where it runs ahead") \

@@ -123,6 +123,49 @@ static void t106_coupled(void **state)
 	assert_int_equal(round_of(m), 2);
 }
 
+/* Twelve nops over two windows and a jump back: 13 uops at 6 a cycle from the uop cache, or 16 bytes a cycle by the decoders. */
+static uint64_t round_with_erratum(bool erratum, bool pairs)
+{
+	struct machine *m = front_new();
+	m->desc.uopcache_jcc_erratum = 1;
+	m->desc.uopcache_pairs = pairs;
+	m->desc.rename_width = m->desc.commit_width = 8;
+	block(m, 0x1000, 12, 0x1000);
+	if (erratum)
+		m->insn[12].flags |= INSN_JCC_ERRATUM;
+	return round_of(m);
+}
+
+/*
+ * The window with the jump is decoded: 2 cycles for its two blocks of 16 bytes, one for the other window's first 6 uops, and
+ * one for each switch. Where both halves of a line go together, all four blocks are decoded, a cycle each.
+ */
+static void t120_erratum(void **state)
+{
+	assert_int_equal(round_with_erratum(false, true), 3);
+	assert_int_equal(round_with_erratum(true, false), 1 + 1 + 2 + 1);
+	assert_int_equal(round_with_erratum(true, true), 4);
+}
+
+/* Decoders only: branches not taken, behind two nops each; four instructions a cycle, or three with the branch as the last. */
+static void t121_branch_is_last(void **state)
+{
+	for (int last = 0; last <= 1; last++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.branch = true;
+		m->desc.decode_branch_last = last;
+		for (unsigned i = 0; i < 400; i++) {
+			uint32_t k = i % 3 == 2 ? make_branch(m, BRANCH_CONDITIONAL, 0x1000) : make_flagged(m, INSN_NOP);
+			if (m->insn[k].nr_uops)
+				m->uop[m->insn[k].uop].ports = ALU;
+			run_insn(m, k);
+		}
+		machine_time(m);
+		assert_int_equal(timed_dispatch(committed(m, 396)) - timed_dispatch(committed(m, 0)), last ? 132 : 99);
+		machine_free(m);
+	}
+}
+
 /* Jumps 16 bytes apart on Skylake-SP, measured: 2.1 cycles each, 7 over 4K of them, 12 over 8K. */
 static void t110_what_the_btb_holds(void **state)
 {
@@ -152,6 +195,7 @@ int main(void)
 		cmocka_unit_test(t102_a_line_hides_the_bubble), cmocka_unit_test(t103_a_second_line_is_looked_up),
 		cmocka_unit_test(t104_a_long_block_hides_short_ones), cmocka_unit_test(t105_no_further_than_its_queue),
 		cmocka_unit_test(t106_coupled), cmocka_unit_test(t110_what_the_btb_holds),
+		cmocka_unit_test(t120_erratum), cmocka_unit_test(t121_branch_is_last),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
