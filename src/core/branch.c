@@ -211,38 +211,46 @@ static void train_direction(struct branch_unit *b, uint64_t pc, const struct loo
 	loop_train(&b->loop, loops_of(b, b->now), pc, &l->loop, taken, l->main, missed);
 }
 
-/* All but the return stack, which advance() moves: a return's prediction is its top. */
-static void predict(const struct branch_unit *b, struct branch_state *s, const struct insn *in, struct lookup *l,
-	struct prediction *p)
+/* The same where nothing will be trained with it; the loops' iterations move on. */
+static bool guess_direction(const struct branch_unit *b, struct branch_state *s, uint64_t pc)
 {
+	struct lookup l;
+	bool taken;
+
+	if (b->predictor == PREDICTOR_TAGE && !b->has_corrector && !b->loop.entry)
+		return tage_guess(&b->tage, &s->history, &b->shape, pc);
+	taken = predict_direction(b, s, pc, &l);
+	loop_advance(&b->loop, loops_of(b, s), &l.loop, taken);
+	return taken;
+}
+
+/*
+ * Where a branch that is predicted taken goes, and who knows. All but the return stack, which advance() moves: a
+ * return's prediction is its top.
+ */
+static struct prediction predict_taken(const struct branch_unit *b, struct branch_state *s, const struct insn *in,
+	struct indirect_lookup *l)
+{
+	struct prediction p = { .target = in->target, .taken = true, .btb = BTB_FIRST };
 	const struct btb_entry *known = btb_find(&b->first, in->pc);
 
-	*p = (struct prediction){ .taken = true, .btb = BTB_FIRST, .target = in->target };
 	if (!known) {
 		known = btb_find(&b->second, in->pc);
-		p->btb = known ? BTB_SECOND : BTB_MISS;
+		p.btb = known ? BTB_SECOND : BTB_MISS;
 	}
-	switch ((enum branch_kind)in->branch) {
-	case BRANCH_CONDITIONAL:
-		p->taken = predict_direction(b, s, in->pc >> b->pc_shift, l);
-		break;
-	case BRANCH_INDIRECT:
-	case BRANCH_INDIRECT_CALL:
-		indirect_predict(&b->indirect, &s->history, &b->shape, in->pc >> b->pc_shift, known ? known->target : 0, &l->indirect);
-		p->target = l->indirect.target;
-		break;
-	case BRANCH_RETURN:
-		p->target = ras_of(s)[s->ras_top];
-		break;
-	case BRANCH_JUMP:
-	case BRANCH_CALL:
-		break;
-	case BRANCH_NONE:
-		assert(!"a branch");
+	if (in->branch == BRANCH_INDIRECT || in->branch == BRANCH_INDIRECT_CALL) {
+		indirect_predict(&b->indirect, &s->history, &b->shape, in->pc >> b->pc_shift, known ? known->target : 0, l);
+		p.target = l->target;
+	} else if (in->branch == BRANCH_RETURN) {
+		p.target = ras_of(s)[s->ras_top];
 	}
-	p->redirect = p->taken && p->target && p->btb == BTB_MISS;
-	if (!p->taken)
-		p->target = in->pc + in->length;
+	p.redirect = p.target && p.btb == BTB_MISS;
+	return p;
+}
+
+static struct prediction predict_not_taken(const struct insn *in)
+{
+	return (struct prediction){ .target = in->pc + in->length, .btb = BTB_MISS };
 }
 
 /* The histories, by what was predicted or by what it did. The loops' iterations are moved on apart. */
@@ -293,7 +301,10 @@ void branch_resolve(struct branch_unit *b, const struct insn *in, bool taken, ui
 		*p = (struct prediction){ .target = next, .taken = taken, .btb = BTB_FIRST };
 		return;
 	}
-	predict(b, b->now, in, &l, p);
+	if (in->branch == BRANCH_CONDITIONAL && !predict_direction(b, b->now, pc, &l))
+		*p = predict_not_taken(in);
+	else
+		*p = predict_taken(b, b->now, in, &l.indirect);
 	if (in->branch == BRANCH_CONDITIONAL) {
 		p->mispredicted = p->taken != taken;
 		train_direction(b, pc, &l, taken, p->mispredicted);
@@ -322,10 +333,11 @@ void branch_save(const struct branch_unit *b, struct branch_state *s)
 
 void branch_guess(const struct branch_unit *b, struct branch_state *s, const struct insn *in, struct prediction *p)
 {
-	struct lookup l;
+	struct indirect_lookup l;
 
-	predict(b, s, in, &l, p);
-	if (in->branch == BRANCH_CONDITIONAL)
-		loop_advance(&b->loop, loops_of(b, s), &l.loop, p->taken);
+	if (in->branch == BRANCH_CONDITIONAL && !guess_direction(b, s, in->pc >> b->pc_shift))
+		*p = predict_not_taken(in);
+	else
+		*p = predict_taken(b, s, in, &l);
 	advance(b, s, in, p->taken, p->target);
 }

@@ -27,7 +27,7 @@ enum btb_hit { BTB_MISS, BTB_FIRST, BTB_SECOND };
 struct prediction {
 	uint64_t target;       /* predicted next pc: fall-through, or a target; 0: unknown (indirect, never seen) */
 	bool taken;
-	uint8_t btb;           /* enum btb_hit: who knew that there is a branch, and its target */
+	uint8_t btb;           /* enum btb_hit: who knew that there is a branch, and its target; not asked for one predicted not taken: BTB_MISS */
 	bool mispredicted;     /* branch_resolve() only: direction, or the target of an indirect one or return, was wrong */
 	bool redirect;         /* predicted taken to a known target, but only decode found that there is a branch (BTB_MISS) */
 };

@@ -14,7 +14,8 @@
  *
  * 2. The path alone: a register of HISTORY_STEP bits for each of the last taken branches, of any kind, into which
  * the addresses of a taken branch and its target are XORed, as on the Skylake family. Branches not taken leave no
- * trace. Nothing is kept folded: few tables use it, and of those a prediction folds what it needs.
+ * trace. The first lengths of a shape, those of the tables that predict directions, are kept folded to a word, since
+ * branches are predicted more often than taken; an indirect prediction folds what it needs.
  * Ref: Yavarzadeh et al.: Half&Half, IEEE S&P 2023 (the register, what enters it, the tables' lengths).
  */
 #ifndef CYCLEWISE_CORE_HISTORY_H
@@ -33,6 +34,7 @@ enum {
 	HISTORY_TARGET = 4,            /* bits that an indirect target adds */
 	HISTORY_STEP = 2,              /* bits that a taken branch moves the register of the path by */
 	HISTORY_REGISTER = 512,        /* bits of it, at most */
+	HISTORY_KEPT = 4,              /* lengths kept folded, at most */
 };
 
 enum history_kind { HISTORY_DIRECTIONS, HISTORY_TAKEN_PATH };
@@ -48,10 +50,12 @@ struct history_shape {
 	uint32_t path[HISTORY_FOLDS];  /* of the path's bits for this length */
 	uint16_t length[HISTORY_FOLDS];
 	unsigned nr;
+	unsigned kept;                 /* of taken branches: so many lengths, the first ones, are kept folded */
 };
 
 struct history {
 	uint64_t taken[HISTORY_REGISTER / 64]; /* the register of the path; the youngest taken branch is lowest */
+	uint64_t path_fold[HISTORY_KEPT]; /* of the first lengths: history_fold_taken() */
 	uint32_t fold[HISTORY_FOLDS];  /* bit n: parity of the history bits of age n, n + 31, n + 62, ... below length */
 	uint32_t window[HISTORY_FOLDS];/* bit n: leaves with the n-th push from now */
 	uint64_t bits[HISTORY_BITS / 64]; /* a ring: the n-th bit pushed is bit n % 64 of word n / 64 % words */
@@ -107,6 +111,17 @@ static inline void history_push_target(struct history *h, const struct history_s
 		history_push(h, s, (unsigned)(hash >> i & 1));
 }
 
+/* The taken branches of length `i` as a word: a turn by a prime number of bits each, so that periods of loops do not cancel. */
+static inline uint64_t history_fold_taken(const struct history *h, const struct history_shape *s, unsigned i)
+{
+	unsigned n = s->last[i];
+	uint64_t fold = h->taken[n] & s->last_mask[i];
+
+	while (n--)
+		fold = (fold << 23 | fold >> 41) ^ h->taken[n];
+	return fold;
+}
+
 /* A taken branch whose last byte is at `last` enters the register of the path. */
 static inline void history_push_taken(struct history *h, const struct history_shape *s, uint64_t last, uint64_t target)
 {
@@ -120,17 +135,14 @@ static inline void history_push_taken(struct history *h, const struct history_sh
 		h->taken[i] = w << HISTORY_STEP ^ carry;
 		carry = w >> (64 - HISTORY_STEP);
 	}
+	for (unsigned i = 0; i < s->kept; i++)
+		h->path_fold[i] = history_fold_taken(h, s, i);
 }
 
-/* The taken branches of length `i` as a word: a turn by a prime number of bits each, so that periods of loops do not cancel. */
-static inline uint64_t history_fold_taken(const struct history *h, const struct history_shape *s, unsigned i)
+/* The same where length `i` may be kept. */
+static inline uint64_t history_path(const struct history *h, const struct history_shape *s, unsigned i)
 {
-	unsigned n = s->last[i];
-	uint64_t fold = h->taken[n] & s->last_mask[i];
-
-	while (n--)
-		fold = (fold << 23 | fold >> 41) ^ h->taken[n];
-	return fold;
+	return i < s->kept ? h->path_fold[i] : history_fold_taken(h, s, i);
 }
 
 /* Index and tag for a table from such a fold and history_address(): bits 32 to 63 are well mixed. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <glib.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "core/counter.h"
@@ -87,12 +88,15 @@ int tage_init(struct tage *t, const char *what, const char *tables, uint32_t bas
 		return ret;
 	t->entry = calloc(t->nr_entries, sizeof *t->entry);
 	ret = base_init(&t->base, base_entries, hysteresis_shift);
-	return t->entry ? ret : -ENOMEM;
+	t->tag = calloc(t->nr_entries, sizeof *t->tag);
+	shape->kept = t->nr_tables < HISTORY_KEPT ? t->nr_tables : HISTORY_KEPT;
+	return t->entry && t->tag ? ret : -ENOMEM;
 }
 
 void tage_fini(struct tage *t)
 {
 	free(t->entry);
+	free(t->tag);
 	base_fini(&t->base);
 }
 
@@ -119,15 +123,28 @@ static void hash(const struct tage *restrict t, const struct history *restrict h
 	}
 }
 
-/* Which ways of a set have the tag, as a bit set. */
-static inline uint32_t match_ways(const struct tage_entry *set, unsigned ways, uint32_t tag)
-{
-	uint32_t which = 0;
+enum { NO_WAY = TAGE_WAYS };
 
-	#pragma GCC unroll 4
+/* The first way of a set that has the tag, or NO_WAY. */
+static inline unsigned match_ways(const uint16_t *set, unsigned ways, uint16_t tag)
+{
 	for (unsigned w = 0; w < ways; w++)
-		which |= (uint32_t)(set[w].tag == tag) << w;
-	return which;
+		if (set[w] == tag)
+			return w;
+	return NO_WAY;
+}
+
+/* The same for four, the Skylake family's, in one word: a tag that is equal leaves 16 bits of 0, which set the highest of them. */
+static inline unsigned match_four(const uint16_t *set, uint16_t tag)
+{
+	const uint64_t each = 0x0001000100010001u, low = 0x7fff * each;
+	uint64_t differ;
+
+	memcpy(&differ, set, sizeof differ);
+	differ ^= tag * each;
+	uint64_t equal = ~(((differ & low) + low) | differ | low);
+
+	return equal ? (unsigned)__builtin_ctzll(equal) / 16 : NO_WAY;
 }
 
 /*
@@ -141,16 +158,42 @@ static uint32_t match(const struct tage *t, const struct history *h, const struc
 
 	hash(t, h, s, pc, l);
 	for (unsigned i = 0; i < t->nr_tables; i++) {
-		const struct tage_entry *set = &t->entry[l->index[i]];
-		uint32_t which = t->ways[i] == 1 ? set->tag == l->tag[i] : match_ways(set, t->ways[i], l->tag[i]);
+		const uint16_t *set = &t->tag[l->index[i]];
 
-		l->index[i] += which ? (uint32_t)__builtin_ctz(which) : 0;
-		matches |= (uint32_t)(which != 0) << i;
+		if (t->ways[i] == 1) {
+			matches |= (uint32_t)(*set == l->tag[i]) << i;
+			continue;
+		}
+		unsigned way = match_ways(set, t->ways[i], (uint16_t)l->tag[i]);
+		if (way == NO_WAY)
+			continue;
+		l->index[i] += way;
+		matches |= 1u << i;
 	}
 	return matches;
 }
 
-/* The same for the register of the path. */
+struct place {
+	uint32_t index;                /* the first of its set */
+	uint16_t tag;
+	unsigned way;                  /* that matches, or NO_WAY */
+};
+
+/* Where a branch is in table `i`, by the register of the path; `address`: history_address(). */
+static inline struct place place_taken(const struct tage *t, const struct history *h, const struct history_shape *s, unsigned i,
+	uint64_t address)
+{
+	uint64_t key = history_mix(history_path(h, s, i), address);
+	struct place p = {
+		.index = t->first[i] + ((uint32_t)(key >> 48) & t->mask[i]),
+		.tag = (uint16_t)((uint32_t)(key >> 32) & t->tag_mask[i]),
+	};
+
+	p.way = t->ways[i] == 4 ? match_four(&t->tag[p.index], p.tag) : match_ways(&t->tag[p.index], t->ways[i], p.tag);
+	return p;
+}
+
+/* As match(), for the register of the path. */
 static uint32_t match_taken(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
 	struct tage_lookup *l)
 {
@@ -158,19 +201,37 @@ static uint32_t match_taken(const struct tage *t, const struct history *h, const
 	uint32_t matches = 0;
 
 	for (unsigned i = 0; i < t->nr_tables; i++) {
-		uint64_t key = history_mix(history_fold_taken(h, s, i), address);
-		uint32_t index = t->first[i] + ((uint32_t)(key >> 48) & t->mask[i]), tag = (uint32_t)(key >> 32) & t->tag_mask[i], which;
-		const struct tage_entry *set = &t->entry[index];
+		struct place p = place_taken(t, h, s, i, address);
 
-		if (t->ways[i] == 4) /* the Skylake family's, unrolled */
-			which = match_ways(set, 4, tag);
-		else
-			which = match_ways(set, t->ways[i], tag);
-		l->index[i] = index + (which ? (uint32_t)__builtin_ctz(which) : 0);
-		l->tag[i] = tag;
-		matches |= (uint32_t)(which != 0) << i;
+		l->tag[i] = p.tag;
+		l->index[i] = p.index + p.way % NO_WAY;
+		matches |= (uint32_t)(p.way != NO_WAY) << i;
 	}
 	return matches;
+}
+
+bool tage_guess(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc)
+{
+	uint64_t address = history_address(pc);
+	bool alternate = false;
+
+	if (s->kind != HISTORY_TAKEN_PATH) {
+		struct tage_lookup l;
+
+		return tage_predict(t, h, s, pc, &l);
+	}
+	for (unsigned i = t->nr_tables; i--;) {
+		struct place p = place_taken(t, h, s, i, address);
+
+		if (p.way == NO_WAY)
+			continue;
+		int8_t counter = t->entry[p.index + p.way].counter;
+
+		if (alternate || !weak(counter) || t->use_alternate[pc % TAGE_ALTERNATES] < 0)
+			return counter >= 0;
+		alternate = true;
+	}
+	return base_predict(&t->base, pc);
 }
 
 bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
@@ -224,15 +285,16 @@ static void allocate(struct tage *t, const struct tage_lookup *l, bool taken)
 
 	i += i + 1 < t->nr_tables && !(next_random(t) & 3);
 	for (; i < t->nr_tables && left; i++) {
-		struct tage_entry *e = &t->entry[l->index[i]], *end = e + t->ways[i];
+		uint32_t at = l->index[i], end = at + t->ways[i];
 
-		while (e < end && e->useful)
-			e++;
-		if (e == end) {
+		while (at < end && t->entry[at].useful)
+			at++;
+		if (at == end) {
 			refused++;
 			continue;
 		}
-		*e = (struct tage_entry){ .tag = (uint16_t)l->tag[i], .counter = taken ? 0 : -1 };
+		t->tag[at] = (uint16_t)l->tag[i];
+		t->entry[at] = (struct tage_entry){ .counter = taken ? 0 : -1 };
 		left--;
 		i++; /* the next one not right behind it */
 	}

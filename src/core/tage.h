@@ -33,8 +33,8 @@ enum {
 	TAGE_TICK_MAX = 1024,
 };
 
+/* Beside its tag. */
 struct tage_entry {
-	uint16_t tag;
 	int8_t counter;
 	uint8_t useful;
 };
@@ -42,6 +42,7 @@ struct tage_entry {
 struct tage {
 	struct base base;
 	struct tage_entry *entry;      /* all tables, one behind the other */
+	uint16_t *tag;                 /* of each entry: those of a set lie side by side */
 	uint32_t nr_entries;
 	unsigned nr_tables;
 	uint32_t first[TAGE_TABLES];   /* of its entries */
@@ -56,7 +57,7 @@ struct tage {
 
 /* One prediction, kept until it is trained. */
 struct tage_lookup {
-	uint32_t index[TAGE_TABLES];   /* into tage->entry: the one that matches, else the first of its set */
+	uint32_t index[TAGE_TABLES];   /* into tage->entry and tage->tag: the one that matches, else the first of its set */
 	uint32_t tag[TAGE_TABLES];
 	int8_t provider, alternate;    /* tables; -1: the base predictor */
 	bool provider_taken, alternate_taken;
@@ -75,6 +76,8 @@ void tage_fini(struct tage *t);
 
 bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
 	struct tage_lookup *l);
+/* The same prediction where nothing will be trained with it: looks no further than it must. */
+bool tage_guess(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc);
 /* `h` may have moved on since the prediction. */
 void tage_train(struct tage *t, uint64_t pc, const struct tage_lookup *l, bool taken);
 

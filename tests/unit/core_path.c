@@ -162,6 +162,7 @@ static void ways_hold_what_collides(void **state)
 			bool taken = context * 2654435761u >> 31;
 
 			h.taken[0] = context % 16;
+			h.path_fold[0] = history_fold_taken(&h, &shape, 0);
 			uint64_t pc = 0x1000 + 16 * (context / 16);
 			missed[i] += tage_predict(&t, &h, &shape, pc, &l) != taken && n >= 20000;
 			tage_train(&t, pc, &l, taken);
@@ -170,6 +171,35 @@ static void ways_hold_what_collides(void **state)
 	}
 	assert_in_range(missed[0], 1000, 20000);
 	assert_in_range(missed[1], 0, 300);
+}
+
+/* Five tables, of which four lengths are kept folded, and of every number of ways: a guess is the prediction, at any time. */
+static void a_guess_is_the_prediction(void **state)
+{
+	struct history_shape shape = { .kind = HISTORY_TAKEN_PATH };
+	struct history h = { 0 };
+	unsigned provided[6] = { 0 }, weak = 0;
+	struct tage t;
+
+	assert_int_equal(tage_init(&t, "test", "64/2/5/1 64/5/5/2 64/11/6/4 64/29/6/4 64/93/7/8", 16, 0, 2, &shape), 0);
+	assert_int_equal(shape.kept, 4);
+	random_state = 521288629;
+	for (unsigned n = 0; n < 50000; n++) {
+		uint64_t r = next_random(), pc = 0x1000 + (r >> 20) % 32 * 6;
+		struct tage_lookup l;
+		bool taken = (h.taken[0] ^ pc) % 7 < 3 || !(r >> 40 & 15);
+
+		assert_int_equal(tage_guess(&t, &h, &shape, pc), tage_predict(&t, &h, &shape, pc, &l));
+		provided[l.provider + 1]++;
+		weak += l.weak && l.alternate_taken != l.provider_taken;
+		tage_train(&t, pc, &l, taken);
+		if (taken)
+			history_push_taken(&h, &shape, pc, pc + 0x40);
+	}
+	for (unsigned i = 0; i < 6; i++)
+		assert_in_range(provided[i], 100, 50000);
+	assert_in_range(weak, 100, 50000);
+	tage_fini(&t);
 }
 
 static void assert_no_unit(const char *setting, const char *why)
@@ -201,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_fold_ends_at_its_length),
 		cmocka_unit_test(what_is_remembered),
 		cmocka_unit_test(ways_hold_what_collides),
+		cmocka_unit_test(a_guess_is_the_prediction),
 		cmocka_unit_test(sizes_are_checked),
 	};
 

@@ -176,7 +176,8 @@ static struct tage_entry *entry_of(struct tage_fixture *f, unsigned table)
 
 static void put_entry(struct tage_fixture *f, unsigned table, int counter, unsigned useful)
 {
-	*entry_of(f, table) = (struct tage_entry){ .tag = (uint16_t)f->l.tag[table], .counter = (int8_t)counter, .useful = (uint8_t)useful };
+	f->t.tag[f->l.index[table]] = (uint16_t)f->l.tag[table];
+	*entry_of(f, table) = (struct tage_entry){ .counter = (int8_t)counter, .useful = (uint8_t)useful };
 }
 
 static bool tage_again(struct tage_fixture *f)
@@ -247,7 +248,7 @@ static void training_moves_the_provider(void **state)
 	tage_train(&f.t, f.pc, &f.l, false);  /* provider wrong, alternate right */
 	assert_int_equal(entry_of(&f, 1)->counter, 2);
 	assert_int_equal(entry_of(&f, 1)->useful, 2);
-	*entry_of(&f, 2) = (struct tage_entry){ 0 }; /* what the misprediction allocated */
+	f.t.tag[f.l.index[2]] = 0; /* what the misprediction allocated */
 	put_entry(&f, 1, 2, 0);
 	tage_again(&f);
 	tage_train(&f.t, f.pc, &f.l, true);   /* not useful yet: the alternate learns too */
@@ -263,7 +264,7 @@ static void a_misprediction_allocates_one_longer_entry(void **state)
 	tage_start(&f);
 	tage_train(&f.t, f.pc, &f.l, true);
 	for (unsigned i = 0; i < 3; i++)
-		taken += entry_of(&f, i)->tag == f.l.tag[i];
+		taken += f.t.tag[f.l.index[i]] == f.l.tag[i];
 	assert_int_equal(taken, 1);
 	tage_again(&f);
 	assert_true(f.l.provider >= 0);
@@ -275,12 +276,12 @@ static void a_misprediction_allocates_one_longer_entry(void **state)
 static void useful_entries_are_kept_until_they_age(void **state)
 {
 	struct tage_fixture f;
-	struct tage_entry other = { .counter = 1, .useful = 2 };
+	const struct tage_entry other = { .counter = 1, .useful = 2 };
 	unsigned refusals = 0;
 
 	tage_start(&f);
 	for (unsigned i = 0; i < 3; i++) {
-		other.tag = (uint16_t)(f.l.tag[i] ^ 1);
+		f.t.tag[f.l.index[i]] = (uint16_t)(f.l.tag[i] ^ 1);
 		*entry_of(&f, i) = other;
 	}
 	f.l.taken = false;
