@@ -9,10 +9,24 @@
 
 enum { IN_FLIGHT = 64 };               /* slots between the front end's queues and the reorder buffer */
 
+/*
+ * Code from one instruction to the first branch, or to where the table of instructions goes on elsewhere; and what
+ * follows. It is asked for at every step of a wrong path and hardly ever changes, so that it is kept.
+ */
+struct straight {
+	uint32_t valid;                /* code->changes + 1 when it was found out; 0: never */
+	uint32_t next;                 /* the instruction behind it; CODE_NONE: unknown as yet */
+	uint32_t taken;                /* where its branch goes, if that is direct; CODE_NONE: unknown as yet */
+	uint16_t nr;                   /* instructions, at most WRONG_MAX; 0: the first one cannot be decoded */
+	uint16_t slots;
+};
+
 struct foresight {
 	struct code *code;
 	struct branch_unit *branch;
 	struct branch_state *guess;    /* copy for the wrong path */
+	struct straight *straight;     /* [nr_straight], by its first instruction */
+	uint32_t nr_straight;
 	unsigned most;                 /* slots of a wrong path that the core can hold */
 	bool fuses;
 };
@@ -44,12 +58,68 @@ static struct wrong_run *run_add(struct foreseen *f)
 
 /* --- the wrong path ---------------------------------------------------------------------------------- */
 
-/* The instruction at `pc`, most often the one decoded after the one before. */
-static inline uint32_t next_index(struct code *code, uint32_t before, uint64_t pc)
+static bool ends_straight(const struct insn *in, const struct insn *next)
 {
-	if (before + 1 < code->nr && code_insn(code, before + 1)->pc == pc)
-		return before + 1;
-	return code_find(code, pc);
+	return in->flags & INSN_BRANCH || next->flags & INSN_UNDECODED || next->pc != in->pc + in->length;
+}
+
+/* False where more of it may come to be known: then it is not to be kept. */
+static bool straight_find(struct foresight *f, uint32_t first, struct straight *s)
+{
+	const struct code *code = f->code;
+	const struct insn *in = code_insn(code, first), *last = code_insn(code, code->nr - 1);
+	unsigned slots = in->slots;
+
+	*s = (struct straight){ .next = CODE_NONE, .taken = CODE_NONE };
+	if (in->flags & INSN_UNDECODED)
+		return true;
+	for (s->nr = 1; in < last && s->nr < WRONG_MAX && !ends_straight(in, in + 1); s->nr++) {
+		bool pair = f->fuses && in->flags & INSN_FUSES_NEXT;
+
+		in++;
+		slots += pair && in->branch == BRANCH_CONDITIONAL ? 0 : in->slots;
+	}
+	s->slots = (uint16_t)slots;
+	return in < last;
+}
+
+/* With code_find() where it is not kept: what that finds may be new. */
+static uint32_t find(const struct foresight *f, uint32_t *kept, uint64_t pc)
+{
+	if (*kept == CODE_NONE)
+		*kept = code_find(f->code, pc);
+	return *kept;
+}
+
+static uint32_t find_next(const struct foresight *f, struct straight *s, uint32_t index, const struct insn *last)
+{
+	uint64_t pc = last->pc + last->length;
+
+	if (s->next == CODE_NONE && index + 1 < f->code->nr && code_insn(f->code, index + 1)->pc == pc)
+		s->next = index + 1;
+	return find(f, &s->next, pc);
+}
+
+/* Valid until the next call. */
+static struct straight *straight_from(struct foresight *f, uint32_t first, struct straight *fresh)
+{
+	struct straight *s;
+
+	if (first >= f->nr_straight) {
+		uint32_t n = 2 * f->code->nr;
+
+		f->straight = g_renew(struct straight, f->straight, n);
+		memset(f->straight + f->nr_straight, 0, (n - f->nr_straight) * sizeof *f->straight);
+		f->nr_straight = n;
+	}
+	s = &f->straight[first];
+	if (s->valid == f->code->changes + 1)
+		return s;
+	if (!straight_find(f, first, fresh))
+		return fresh;
+	fresh->valid = f->code->changes + 1;
+	*s = *fresh;
+	return s;
 }
 
 /* Walks from `pc` on and adds the runs; returns how many. */
@@ -57,43 +127,41 @@ static uint32_t wrong_path(struct foresight *f, uint64_t pc, struct foreseen *ou
 {
 	size_t first = out->nr_runs;
 	struct wrong_run *run = NULL;
-	uint32_t index = CODE_NONE - 1;
-	bool before = false;           /* the instruction before makes a pair with a branch */
+	uint32_t at = code_find(f->code, pc);
 
 	branch_save(f->branch, f->guess);
-	for (unsigned n = 0, slots = 0; n < WRONG_MAX && slots < f->most; n++) {
-		uint32_t next = next_index(f->code, index, pc);
-		if (next == CODE_NONE)
+	for (unsigned n = 0, slots = 0; at != CODE_NONE && n < WRONG_MAX && slots < f->most;) {
+		struct straight fresh, *s = straight_from(f, at, &fresh);
+		uint32_t nr = s->nr < WRONG_MAX - n ? s->nr : WRONG_MAX - n, last = at + nr - 1;
+		const struct insn *in = code_insn(f->code, last);
+
+		if (!nr)
 			break;
-		const struct insn *in = code_insn(f->code, next);
-		if (in->flags & INSN_UNDECODED)
-			break;
-		if (!run || next != index + 1) {
+		if (!run || at != run->first + run->nr) {
 			run = run_add(out);
-			*run = (struct wrong_run){ .first = next };
+			*run = (struct wrong_run){ .first = at };
 		}
-		run->nr++;
-		slots += before && in->branch == BRANCH_CONDITIONAL ? 0 : in->slots;
-		before = f->fuses && in->flags & INSN_FUSES_NEXT;
-		index = next;
-		pc += in->length;
-		if (!(in->flags & INSN_BRANCH))
-			continue;
-		struct prediction p;
-		branch_guess(f->branch, f->guess, in, &p);
-		if (!p.taken)
-			continue;
-		run->end = p;
-		run = NULL;
-		pc = p.target;
-		if (!pc)
-			break;
+		run->nr += nr;
+		n += nr;
+		slots += s->slots;
+		if (in->flags & INSN_BRANCH) {
+			struct prediction p;
+
+			branch_guess(f->branch, f->guess, in, &p);
+			if (p.taken) {
+				run->end = p;
+				run = NULL;
+				at = !p.target ? CODE_NONE : p.target == in->target ? find(f, &s->taken, p.target) : code_find(f->code, p.target);
+				continue;
+			}
+		}
+		at = nr < s->nr ? last + 1 : find_next(f, s, last, in);
 	}
 	/*
 	 * What is handed on is to change no more, however far the reader is ahead: whether an instruction makes a pair with the
 	 * one behind it is known when that one is, so that the last one where the known code ends is left out.
 	 */
-	if (run && next_index(f->code, index, pc) == CODE_NONE && !--run->nr)
+	if (run && at == CODE_NONE && !--run->nr)
 		out->nr_runs--;
 	return (uint32_t)(out->nr_runs - first);
 }
@@ -184,5 +252,6 @@ void foresight_free(struct foresight *f)
 		return;
 	branch_free(f->branch);
 	free(f->guess);
+	g_free(f->straight);
 	free(f);
 }

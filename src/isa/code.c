@@ -120,6 +120,8 @@ static void make_newest(struct code *code, uint32_t i)
 
 	if (x->slots[at] == INDEX_FREE)
 		x->used++;
+	else
+		code->changes++;
 	x->slots[at] = i;
 	if (index_full(x))
 		index_grow(x, hash_pc, code);
@@ -300,8 +302,10 @@ static void forget_changed(struct code *code, uint64_t page)
 		if (i == INDEX_FREE)
 			continue;
 		size_t length = code->insn[i].length, n = image_bytes(code, pc, bytes);
-		if (n >= length && memcmp(bytes, p->entries[i].bytes, length) != 0)
+		if (n >= length && memcmp(bytes, p->entries[i].bytes, length) != 0) {
 			index_remove(&p->by_pc, at, hash_pc, code);
+			code->changes++;
+		}
 	}
 }
 

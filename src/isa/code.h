@@ -34,6 +34,7 @@ struct code {
 	struct insn *insn;         /* [nr] */
 	struct uop *uops;
 	uint32_t nr;
+	uint32_t changes;          /* so often code came to be where there was other code, or none any more */
 	struct code_config config;
 	struct code_private *priv;
 };

@@ -104,8 +104,10 @@ static void decodes_from_pages(void **state)
 	first = code_find(code, 0x5ffe);
 	assert_int_equal(code_insn(code, first)->length, 4);
 	/* New bytes: the entry stays, the newest is another; where nothing changed it is the same. */
+	assert_int_equal(code->changes, 0);
 	page[17] = 0x29;
 	code_page(code, 0x5000, page);
+	assert_int_equal(code->changes, 1);
 	assert_int_not_equal(code_find(code, 0x5010), add_);
 	assert_int_equal(code_find(code, 0x5ffe), first);
 	assert_string_equal(code_form(code, add_), "ADD64rr");
@@ -113,6 +115,12 @@ static void decodes_from_pages(void **state)
 	page[17] = 0x01;
 	code_page(code, 0x5000, page);
 	assert_int_equal(code_find(code, 0x5010), add_);
+	assert_int_equal(code->changes, 2);
+	/* Executed bytes that differ from the newest are a change too, those that do not are none. */
+	code_add(code, 0x5010, page + 16, 16);
+	assert_int_equal(code->changes, 2);
+	code_add(code, 0x5010, (const uint8_t[]){ 0x90 }, 1);
+	assert_int_equal(code->changes, 3);
 	code_free(code);
 }
 
