@@ -116,6 +116,9 @@ static void bash_words(enum option_words words)
 			printf("%s%s", i ? " " : "", core_ideals[i].name);
 		puts("\" -- \"${cur##*,}\")); return ;;");
 		break;
+	case WORDS_WRONG_PATH:
+		puts("COMPREPLY=($(compgen -W \"none instructions full\" -- \"$cur\")); return ;;");
+		break;
 	}
 }
 

@@ -25,6 +25,9 @@ const struct option_row option_rows[] = {
 	    "Multiplies a parameter of the core, after every --set, as in --scale dram.latency_ns=0.5. May be repeated."),
 	ROW("ideal", 0, OPTIONS_RUN, OPTION_MANY, WORDS_PART, ideal, "PART,...",
 	    "Makes parts of the core never cost anything, as in --ideal l1d,branch. `cyclewise cores NAME` lists the parts."),
+	ROW("wrong-path", 0, OPTIONS_RUN, OPTION_TEXT, WORDS_WRONG_PATH, wrong_path, "SETTING",
+	    "What the model ooo does with the wrong path behind a mispredicted branch: none; instructions, which are fetched as the "
+	    "core would; or full, the default: they are executed, too, so that their loads fill and pollute the caches."),
 	ROW("roi", 0, OPTIONS_RUN, OPTION_TEXT, WORDS_NONE, window.roi, "FUNCTION",
 	    "Counts only from each entry of FUNCTION to its return, with all it calls; each thread by itself."),
 	ROW("start-after", 0, OPTIONS_RUN, OPTION_TEXT, WORDS_NONE, window.start_after, "SYMBOL",
@@ -207,6 +210,12 @@ int options_parse(struct options *o, unsigned groups, bool permute, int argc, ch
 		value = apply(o, row, name, optarg);
 		if (value < 0)
 			err = value;
+	}
+	if (o->wrong_path) {
+		char *assignment = g_strconcat("branch.wrong_path=", o->wrong_path, NULL);
+
+		g_ptr_array_insert(o->set, 0, (char *)(uintptr_t)g_intern_string(assignment));
+		g_free(assignment);
 	}
 	return err ? err : optind;
 }

@@ -14,9 +14,10 @@
 
 #include "source/source.h"
 
-/* All that a command line can say. Strings are argv's own. */
+/* All that a command line can say. Strings are argv's own, or never freed. */
 struct options {
 	const char *core, *model;          /* NULL: the default */
+	const char *wrong_path;            /* NULL: not given; it is in `set`, too */
 	GPtrArray *set, *scale, *ideal;    /* const char *, in the order given */
 	struct window window;
 	uint64_t period, seed;
@@ -53,7 +54,7 @@ enum option_kind {
 };
 
 /* What an option's argument can be completed to. */
-enum option_words { WORDS_NONE, WORDS_FILE, WORDS_CORE, WORDS_MODEL, WORDS_PARAMETER, WORDS_PART, NR_WORDS };
+enum option_words { WORDS_NONE, WORDS_FILE, WORDS_CORE, WORDS_MODEL, WORDS_PARAMETER, WORDS_PART, WORDS_WRONG_PATH, NR_WORDS };
 
 struct option_row {
 	const char *name;

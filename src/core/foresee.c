@@ -24,7 +24,8 @@ struct straight {
 struct foresight {
 	struct code *code;
 	struct branch_unit *branch;
-	struct branch_state *guess;    /* copy for the wrong path */
+	struct branch_state *guess;    /* copy for the wrong path; NULL: no wrong path is read */
+	struct converge *converge;     /* NULL: its addresses are not wanted */
 	struct straight *straight;     /* [nr_straight], by its first instruction */
 	uint32_t nr_straight;
 	unsigned most;                 /* slots of a wrong path that the core can hold */
@@ -35,6 +36,7 @@ void foreseen_fini(struct foreseen *f)
 {
 	g_free(f->forecast);
 	g_free(f->run);
+	g_free(f->access);
 	*f = (struct foreseen){ 0 };
 }
 
@@ -54,6 +56,16 @@ static struct wrong_run *run_add(struct foreseen *f)
 		f->run = g_renew(struct wrong_run, f->run, f->room_runs);
 	}
 	return &f->run[f->nr_runs++];
+}
+
+/* Room for the accesses of one more wrong path. */
+static struct wrong_access *access_room(struct foreseen *f)
+{
+	if (f->nr_accesses + WRONG_MAX > f->room_accesses) {
+		f->room_accesses = 2 * f->room_accesses + WRONG_MAX;
+		f->access = g_renew(struct wrong_access, f->access, f->room_accesses);
+	}
+	return f->access + f->nr_accesses;
 }
 
 /* --- the wrong path ---------------------------------------------------------------------------------- */
@@ -184,15 +196,33 @@ static bool belongs_to_the_one_before(const struct step *s)
 	return step_kind(s) == STEP_ACCESS || step_kind(s) == STEP_REPEAT;
 }
 
+/* Reads the wrong path at `pc` behind what `c` is of; the right path goes on with [next, all). */
+static void go_wrong(struct foresight *f, struct forecast *c, uint64_t pc, const struct step *next, const struct step *all,
+                     struct foreseen *out)
+{
+	size_t first = out->nr_runs, ahead = (size_t)(all - next);
+
+	if (!f->guess)
+		return;
+	c->nr_runs = wrong_path(f, pc, out);
+	if (!f->converge || !c->nr_runs)
+		return;
+	ahead = ahead < STEP_AHEAD / 2 ? ahead : STEP_AHEAD / 2; /* as every batch has, lest its size should matter */
+	c->nr_accesses = (uint32_t)converge_path(f->converge, out->run + first, c->nr_runs, next, ahead, access_room(out));
+	out->nr_accesses += c->nr_accesses;
+}
+
 void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t ahead, struct foreseen *out)
 {
 	const struct step *end = s + n, *all = end + ahead;
 
-	out->nr = out->nr_runs = 0;
+	out->nr = out->nr_runs = out->nr_accesses = 0;
 	for (; s < end; s++) {
 		if (step_kind(s) != STEP_INSN)
 			continue;
 		const struct insn *in = code_insn(f->code, s->insn);
+		if (f->converge && s->bytes)
+			converge_saw(f->converge, s);
 		if (!foresee_wanted(in, s))
 			continue;
 		struct forecast *c = forecast_add(out);
@@ -204,9 +234,9 @@ void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t
 		if (in->flags & INSN_BRANCH && !(s->flags & STEP_FAULT))
 			resolve(f, in, s, next < all ? next : NULL, &c->predicted);
 		if (s->flags & STEP_FAULT || in->flags & INSN_FLUSH)
-			c->nr_runs = wrong_path(f, in->pc + in->length, out);
+			go_wrong(f, c, in->pc + in->length, next, all, out);
 		else if (c->predicted.mispredicted && c->predicted.target)
-			c->nr_runs = wrong_path(f, c->predicted.target, out);
+			go_wrong(f, c, c->predicted.target, next, all, out);
 	}
 }
 
@@ -221,9 +251,13 @@ int foresight_new(struct foresight **out, const struct core_desc *desc, struct c
 		f->code = code;
 		f->most = (unsigned)(desc->rob_entries + desc->queue_entries + desc->fetch_queue) + IN_FLIGHT;
 		f->fuses = desc->decode_macro_fusion;
-		f->guess = malloc(branch_state_size(f->branch));
-		if (!f->guess)
-			ret = error_errno(ENOMEM, "branch predictor");
+		if (strcmp(desc->wrong_path, "none")) {
+			f->guess = malloc(branch_state_size(f->branch));
+			if (!f->guess)
+				ret = error_errno(ENOMEM, "branch predictor");
+		}
+		if (!ret && !strcmp(desc->wrong_path, "full"))
+			ret = converge_new(&f->converge, desc, code);
 	}
 	if (ret) {
 		foresight_free(f);
@@ -243,7 +277,7 @@ bool foresight_same(const struct core_desc *a, const struct core_desc *b)
 			return false;
 	}
 	return !strcmp(a->predictor, b->predictor) && !strcmp(a->tage, b->tage) && !strcmp(a->history, b->history) &&
-		!strcmp(a->isa, b->isa) && a->ideal.branch == b->ideal.branch && a->decode_macro_fusion == b->decode_macro_fusion;
+		!strcmp(a->wrong_path, b->wrong_path) && !strcmp(a->isa, b->isa) && a->ideal.branch == b->ideal.branch && a->decode_macro_fusion == b->decode_macro_fusion;
 }
 
 void foresight_free(struct foresight *f)
@@ -251,6 +285,7 @@ void foresight_free(struct foresight *f)
 	if (!f)
 		return;
 	branch_free(f->branch);
+	converge_free(f->converge);
 	free(f->guess);
 	g_free(f->straight);
 	free(f);

@@ -4,7 +4,8 @@
  * the one that models time.
  *
  * The wrong path is read from the real code by a copy of the predictor's speculative state, up to the most that a core
- * can hold; how much of it is fetched before the squash is for the core to find out (wrongpath.c).
+ * can hold; how much of it is fetched before the squash is for the core to find out (wrongpath.c). The addresses of its
+ * loads and stores come from converge.c. branch.wrong_path says how much of this is done.
  */
 #ifndef CYCLEWISE_CORE_FORESEE_H
 #define CYCLEWISE_CORE_FORESEE_H
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #include "core/branch.h"
+#include "core/converge.h"
 #include "isa/code.h"
 #include "record/step.h"
 
@@ -30,14 +32,16 @@ struct wrong_run {
 struct forecast {
 	struct prediction predicted;
 	uint32_t nr_runs;              /* of the wrong path behind it; 0: none, or nothing is known there */
+	uint32_t nr_accesses;          /* on that path */
 };
 
-/* Of a batch of steps: a forecast for each instruction that foresee_wanted(), in order, and all their runs. */
+/* Of a batch of steps: a forecast for each instruction that foresee_wanted(), in order, and all their runs and accesses. */
 struct foreseen {
 	struct forecast *forecast;
 	struct wrong_run *run;
-	size_t nr, nr_runs;
-	size_t room, room_runs;        /* of the arrays, which grow and are used again */
+	struct wrong_access *access;
+	size_t nr, nr_runs, nr_accesses;
+	size_t room, room_runs, room_accesses; /* of the arrays, which grow and are used again */
 };
 
 /* An array grows so seldom that it may end the program where there is no memory, as GLib's do. */

@@ -10,7 +10,8 @@
  *
  * Not modelled: ports of L1 (the pipeline's are the limit; l1d.bandwidth, of all its banks, bounds the bytes that
  * loads read in a cycle), conflicts of its banks, virtual aliases, self-modifying code, what it costs to take an
- * evicted line out of L1.
+ * evicted line out of L1; prefetchers of L1 learn nothing from the wrong path, which is to be run again where it joins the
+ * right one.
  */
 #include "core/memory.h"
 
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "core/cycle.h"
 #include "core/hierarchy.h"
 #include "core/tlb.h"
 
@@ -553,6 +555,48 @@ void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes
 		access_lines(m, OWN, cycle, vaddr, bytes, pc, a);
 	else
 		request_line(m, cycle, vaddr, a);
+}
+
+static void wrong_line(struct memory *m, uint64_t cycle, uint64_t until, uint64_t vaddr, bool store, struct access *a)
+{
+	*a = (struct access){ 0 };
+	uint64_t line = translate(m, &m->data, cycle, vaddr, a), start = a->tlb_done;
+	uint64_t latency = store ? 0 : m->data.latency;
+
+	a->done = UINT64_MAX;
+	if (start >= until)
+		return;
+	if (store && !m->own_early) {
+		a->done = start;
+		return;
+	}
+	int64_t at = cache_access(&m->data.lines, line);
+	if (__builtin_expect(at >= 0 && m->data.lines.lines[at].fill <= start, 1)) {
+		a->level = LEVEL_L1;
+		a->done = start + latency;
+		return;
+	}
+	if (at < 0 && !m->data.ideal && mshr_find(&m->data.mshr, start, 1) >= until) {
+		a->l1_miss = true;
+		return;
+	}
+	uint64_t there = read_slow(m, &m->data, start, line, (uint32_t)(vaddr & m->line_mask), at, a);
+	a->done = later(there, start + latency);
+}
+
+void memory_wrong(struct memory *m, uint64_t cycle, uint64_t until, uint64_t vaddr, uint32_t bytes, bool store, struct access *a)
+{
+	wrong_line(m, cycle, until, vaddr, store, a);
+	if (splits(m, vaddr, bytes)) {
+		struct access rest;
+
+		wrong_line(m, cycle, until, (vaddr | m->line_mask) + 1, store, &rest);
+		a->done = later(a->done, rest.done);
+		a->level = rest.level > a->level ? rest.level : a->level;
+		a->l1_miss |= rest.l1_miss;
+		a->tlb_miss |= rest.tlb_miss;
+		a->llc_miss |= rest.llc_miss;
+	}
 }
 
 void memory_fetch(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a)

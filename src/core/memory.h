@@ -39,6 +39,11 @@ void memory_load(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t byte
 void memory_store(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
 /* A store's address became known at `cycle`: starts its translation and, with store_queue.prefetch, the miss; books no port. */
 void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
+/*
+ * An access on the wrong path, squashed at `until`: what it asks for before then comes, and stays. `done` is UINT64_MAX where
+ * nothing was asked for. A store's address is known then: as memory_own().
+ */
+void memory_wrong(struct memory *m, uint64_t cycle, uint64_t until, uint64_t vaddr, uint32_t bytes, bool store, struct access *a);
 /* Instruction bytes of the line at `vaddr` wanted at `cycle`. */
 void memory_fetch(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a);
 /* Software prefetch, or an instruction prefetch by a decoupled front end: same effects, nobody waits. */

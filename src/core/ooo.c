@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "core/commit.h"
@@ -77,12 +78,17 @@ static bool serialises(const struct insn *in)
 	return in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH);
 }
 
+static void suppose_accesses(struct ooo *o, const struct attempt *a)
+{
+	memory_suppose(o->memory, false, a->in->flags & INSN_LOAD ? a->never : a->never & PSV_ST_TLB);
+}
+
 /* Something is supposed of the attempt in hand. Of a branch never mispredicted: the prediction that it should have had. */
 static void suppose(struct ooo *o, struct attempt *a, const struct step *next, size_t ahead, bool taken)
 {
 	bool known = ahead && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
 
-	memory_suppose(o->memory, false, a->in->flags & INSN_LOAD ? a->never : a->never & PSV_ST_TLB);
+	suppose_accesses(o, a);
 	if (a->never & PSV_FL_MB && a->predicted.mispredicted)
 		a->predicted = (struct prediction){
 			.target = known ? code_insn(o->code, next->insn)->pc : a->in->target, .taken = taken, .btb = BTB_FIRST,
@@ -120,13 +126,13 @@ static void follow(struct ooo *o, const struct attempt *a, const struct forecast
 	if (flags & INSN_SYSCALL) {
 		frontend_redirect(&o->front, a->leave + (unsigned)d->syscall_cycles, packet);
 	} else if (flags & INSN_FLUSH) {
-		wrong_path(o, o->run, c->nr_runs, a->leave);
+		wrong_path(o, c, a->leave);
 		frontend_redirect(&o->front, a->leave + (unsigned)d->flush_latency, packet);
 	} else if (a->predicted.mispredicted) {
 		if (a->predicted.target) {
 			if (a->predicted.taken)
 				frontend_taken(&o->front, in, &a->predicted);
-			wrong_path(o, o->run, c->nr_runs, a->chain_end);
+			wrong_path(o, c, a->chain_end);
 		}
 		frontend_redirect(&o->front, a->chain_end + (unsigned)d->branch_mispredict, packet);
 	} else if (taken || a->step->flags & STEP_FAULT) { /* what faults comes here where that is supposed to cost nothing */
@@ -164,6 +170,7 @@ static void violated(struct ooo *o, struct attempt *a, const struct step *next, 
 	a->drain = squash;
 	attempt_record(o, a, (uint16_t)(flags | TIMED_SQUASHED | TIMED_FLUSHER), FLUSH_MEMORY_ORDER);
 	squashed_path(o, next, ahead, squash);
+	suppose_accesses(o, a);                /* which the walk has ended */
 	lsq_violation(&o->lsq, a->in->pc, a->violation_pc);
 	frontend_redirect(&o->front, squash + (unsigned)o->desc->memdep_penalty, packet);
 }
@@ -177,7 +184,7 @@ static void faulted(struct ooo *o, struct attempt *a, const struct forecast *c, 
 	a->psv |= PSV_FL_EX;
 	a->drain = a->leave;
 	attempt_record(o, a, (uint16_t)(flags | TIMED_SQUASHED | TIMED_FLUSHER), FLUSH_EXCEPTION);
-	wrong_path(o, o->run, c->nr_runs, a->leave);
+	wrong_path(o, c, a->leave);
 	frontend_redirect(&o->front, a->leave + (unsigned)o->desc->exception_latency, packet);
 }
 
@@ -224,6 +231,13 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 	o->fused = a.pair_ports != 0;
 }
 
+/* The next instruction's wrong path is behind this one's. */
+static void used_up(struct ooo *o, const struct forecast *c)
+{
+	o->run += c->nr_runs;
+	o->access += c->nr_accesses;
+}
+
 static void one(struct ooo *o, const struct step *s, const struct insn *in, uint32_t nr_steps, size_t ahead)
 {
 	const struct step *next = s + nr_steps;
@@ -251,7 +265,7 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	if (in->flags & INSN_REP) {
 		begin(o, &a);
 		repeat_execute(o, &a, flags);
-		o->run += c->nr_runs;
+		used_up(o, c);
 		o->fused = false;
 		supposed(o, &a);
 		return;
@@ -272,7 +286,7 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	}
 	if (s->flags & STEP_FAULT && !(a.never & PSV_FL_EX)) {
 		faulted(o, &a, c, flags);
-		o->run += c->nr_runs;
+		used_up(o, c);
 		o->fused = false;
 		supposed(o, &a);
 		return;
@@ -295,7 +309,7 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	attempt_record(o, &a, flags, flush);
 	supposed(o, &a);
 	follow(o, &a, c, taken);
-	o->run += c->nr_runs;
+	used_up(o, c);
 	o->fused = a.pair_ports != 0;
 }
 
@@ -314,6 +328,7 @@ static void ooo_batch_foreseen(struct core *core, const struct step *s, size_t n
 	o->skip -= i;
 	o->forecast = f->forecast;
 	o->run = f->run;
+	o->access = f->access;
 	while (i < n) {
 		if (o->nr_out > OUT_RECORDS - OUT_ROOM)
 			ooo_flush_out(o);
@@ -389,6 +404,7 @@ static int ooo_open(struct core **out, const struct core_desc *desc, struct code
 	o->desc = desc;
 	o->code = code;
 	o->sink = sink;
+	o->full = !strcmp(desc->wrong_path, "full");
 	ret = memory_new(&o->memory, desc);
 	if (!ret)
 		ret = foresight_new(&o->foresight, desc, code);

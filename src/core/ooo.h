@@ -53,6 +53,8 @@ struct ooo {
 	struct foreseen own;           /* where that is not done apart */
 	const struct forecast *forecast; /* the next */
 	const struct wrong_run *run;   /* the first that is not used up */
+	const struct wrong_access *access; /* the same */
+	bool full;                     /* the wrong path is executed, too */
 	struct frontend front;
 	struct ports ports;
 	struct release held;
@@ -84,6 +86,7 @@ struct ooo {
 	uint64_t completed;            /* all older ones */
 	uint64_t loads_done;           /* latest data of any load so far */
 	uint64_t stores_freed;         /* latest drain of any store so far */
+	uint64_t wrong_ready[NR_REGS]; /* reg_ready as the wrong path in hand sees it */
 	uint64_t wide_until;           /* a 512-bit uop is in flight until */
 	uint64_t pair_issue, pair_complete; /* of the instruction before: what a fused second inherits */
 
@@ -177,8 +180,8 @@ static inline uint16_t record_flags(const struct insn *in, const struct fetched 
 /* ooo.c */
 void ooo_flush_out(struct ooo *o);
 
-/* wrongpath.c: fetches these runs until `squash`, records included. */
-void wrong_path(struct ooo *o, const struct wrong_run *run, size_t nr, uint64_t squash);
+/* wrongpath.c: fetches the wrong path of `c`, which o->run and o->access begin with, until `squash`, records included. */
+void wrong_path(struct ooo *o, const struct forecast *c, uint64_t squash);
 /* The same for steps that are on the right path and will run again: s[0..n). */
 void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squash);
 

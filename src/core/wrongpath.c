@@ -3,9 +3,21 @@
  * a squash, which will run again.
  *
  * They use fetch, the instruction cache and TLB, the uop cache and the queues of the front end, issue slots and
- * reorder-buffer entries. Not modelled: their execution (schedulers, ports, data caches).
+ * reorder-buffer entries. With branch.wrong_path = full they also take load-queue and store-queue entries, physical registers
+ * and, where they cannot issue before the squash, scheduler entries; they wait for their operands; and the loads and stores
+ * whose address is known (converge.c) translate it and ask for its line, with all that a miss takes and leaves behind. A load
+ * whose address is not known takes as long as a hit in L1D and touches nothing.
+ *
+ * Whatever the wrong path holds, it gives back at the squash, before which nothing on the right path can dispatch behind it;
+ * what is older has chosen first. So nothing has to be undone, and ports need not be booked: nobody contends for them but
+ * the wrong path itself.
+ * Not modelled: just that; schedulers full of what still issues before the squash; branches of the wrong path that
+ * would be found mispredicted in turn; unpipelined units that are still busy after the squash; loads that read from older
+ * stores in flight (their lines are asked for by the stores, too).
  */
 #include "core/ooo.h"
+
+#include <string.h>
 
 /* A walk: its own view of the reorder buffer and the rename width, thrown away at the squash. */
 struct walk {
@@ -15,27 +27,93 @@ struct walk {
 	uint64_t slots;                /* ROB entries it would hold */
 	bool blocked;                  /* nothing more dispatches */
 	bool fused;                    /* the youngest makes a pair with a branch behind it */
+
+	/* full */
+	uint32_t loads, stores;        /* queue entries it would hold */
+	uint32_t regs[NR_BANKS];       /* physical registers */
+	uint16_t waiting[CORE_SCHEDULERS]; /* uops that the squash finds in the schedulers */
+	uint64_t issue, complete;      /* of the youngest: what a fused second inherits */
+	const struct wrong_access *access, *access_end; /* the next */
+	uint32_t at;                   /* instructions so far */
 };
 
-static struct walk walk_begin(const struct ooo *o, uint64_t squash)
+static struct walk walk_begin(struct ooo *o, uint64_t squash)
 {
+	memory_suppose(o->memory, false, 0);
+	if (o->full)
+		memcpy(o->wrong_ready, o->reg_ready, sizeof o->wrong_ready);
 	return (struct walk){ .squash = squash, .cycle = o->rename_cycle, .used = o->rename_used };
+}
+
+/* --- dispatch ---------------------------------------------------------------------------------------- */
+
+/*
+ * Of a structure whose entries are freed in order: the cycle from which `n` more are free, where `right` were taken on the right
+ * path, their holders in `ring`, and `wrong` behind them. UINT64_MAX: only the squash frees them.
+ */
+static inline uint64_t entries_free(const struct holder *ring, uint64_t mask, uint64_t entries, uint64_t right, uint64_t wrong,
+                                    uint64_t n)
+{
+	uint64_t last = right + wrong + n;
+
+	if (last <= entries)
+		return 0;
+	return last - entries > right ? UINT64_MAX : ring[(last - entries - 1) & mask].leave + 1;
+}
+
+/* The same for the load queue (store queue). */
+static inline uint64_t loads_free(const struct lsq *q, uint64_t wrong, unsigned n)
+{
+	int64_t i = lsq_holder(q, q->nr_loads + wrong, q->desc->load_queue_entries, n);
+
+	return i < 0 ? 0 : wrong + n > (unsigned)q->desc->load_queue_entries ? UINT64_MAX : q->load_leave[i] + 1;
+}
+
+static inline uint64_t stores_free(const struct lsq *q, uint64_t wrong, unsigned n)
+{
+	int64_t i = lsq_holder(q, q->nr_stores + wrong, q->desc->store_queue_entries, n);
+
+	return i < 0 ? 0 : wrong + n > (unsigned)q->desc->store_queue_entries ? UINT64_MAX : q->store[i].freed;
+}
+
+static inline unsigned store_uops(const struct insn *in)
+{
+	return (unsigned)(in->nr_uops - in->nr_loads - in->nr_compute + 1) / 2;
+}
+
+/* The cycle from which queues and registers let it dispatch; UINT64_MAX: not before the squash. It takes them. */
+static inline uint64_t take_entries(const struct ooo *o, struct walk *w, const struct insn *in)
+{
+	uint64_t cycle = 0;
+
+	for (unsigned b = 0; b < NR_BANKS; b++) {
+		unsigned n = b == BANK_INTEGER ? in->registers & 15u : in->registers >> 4;
+		if (n)
+			cycle = later(cycle, entries_free(o->reg[b], o->ring_mask, (uint64_t)o->reg_usable[b], o->nr_regs[b], w->regs[b], n));
+		w->regs[b] += n;
+	}
+	if (in->flags & INSN_LOAD && in->nr_loads) {
+		cycle = later(cycle, loads_free(&o->lsq, w->loads, in->nr_loads));
+		w->loads += in->nr_loads;
+	}
+	if (in->flags & INSN_STORE && in->nr_uops) {
+		cycle = later(cycle, stores_free(&o->lsq, w->stores, store_uops(in)));
+		w->stores += store_uops(in);
+	}
+	return cycle;
 }
 
 /* The cycle in which the attempt's first slot dispatches, or UINT64_MAX: not before the squash. */
 __attribute__((always_inline))
-static inline uint64_t walk_dispatch(const struct ooo *o, struct walk *w, unsigned slots, uint64_t cycle)
+static inline uint64_t walk_dispatch(const struct ooo *o, struct walk *w, const struct insn *in, unsigned slots, uint64_t cycle)
 {
-	uint64_t entries = (uint64_t)o->desc->rob_entries, last = o->nr_slots + w->slots + slots;
 	unsigned width = (unsigned)o->desc->rename_width;
 
 	cycle = later(cycle, w->cycle + (w->used >= width));
 	cycle = later(cycle, o->serial_until);
-	if (last > entries) {
-		if (last - entries > o->nr_slots)
-			return UINT64_MAX;     /* it would need entries that only the squash frees */
-		cycle = later(cycle, o->rob[(last - entries - 1) & o->ring_mask].leave + 1);
-	}
+	cycle = later(cycle, entries_free(o->rob, o->ring_mask, (uint64_t)o->desc->rob_entries, o->nr_slots, w->slots, slots));
+	if (o->full && slots)
+		cycle = later(cycle, take_entries(o, w, in));
 	if (cycle > w->squash)
 		return UINT64_MAX;
 	w->used = cycle > w->cycle ? slots : w->used + slots;
@@ -48,34 +126,133 @@ static inline uint64_t walk_dispatch(const struct ooo *o, struct walk *w, unsign
 	return cycle;
 }
 
+/* --- execution --------------------------------------------------------------------------------------- */
+
+/* What became of an attempt in execution; cycles from the squash on were not reached. */
+struct executed {
+	uint64_t ready, issue, complete, drain, addr;
+	uint16_t psv;
+	uint8_t level;                 /* enum level */
+};
+
+/* The access of a load or store that starts in `cycle`, before the squash; returns when it is done. */
+static uint64_t walk_access(struct ooo *o, const struct walk *w, const struct insn *in, uint64_t cycle, struct executed *x)
+{
+	struct access m;
+
+	memory_wrong(o->memory, cycle, w->squash, w->access->addr, w->access->bytes, !(in->flags & INSN_LOAD), &m);
+	x->addr = w->access->addr;
+	if (m.tlb_miss)
+		x->psv |= PSV_ST_TLB;
+	if (in->flags & INSN_LOAD) {
+		x->psv |= (uint16_t)((m.l1_miss ? PSV_ST_L1 : 0) | (m.llc_miss ? PSV_ST_LLC : 0));
+		x->level = (uint8_t)m.level;
+		return m.done;
+	}
+	return m.tlb_done;
+}
+
+/* Its uops stay in their schedulers until the squash: where one is full, nothing more dispatches. */
+static void walk_waits(struct ooo *o, struct walk *w, const struct insn *in, uint64_t dispatch)
+{
+	release_advance(&o->held, dispatch);
+	for (unsigned i = 0; i < in->nr_uops; i++) {
+		uint16_t ports = o->code->uops[in->uop + i].ports;
+		unsigned s = ports ? o->sched_of_port[__builtin_ctz(ports)] : NO_SCHEDULER;
+
+		if (s != NO_SCHEDULER)
+			w->blocked |= o->held.held.of[HELD_SCHEDULER + s] + ++w->waiting[s] >= o->sched_entries[s];
+	}
+}
+
+/* It dispatches in `dispatch`; `known`: the next access is its own. */
+__attribute__((always_inline))
+static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn *in, bool fused, bool known, uint64_t dispatch,
+                                struct executed *x)
+{
+	uint64_t floor = dispatch + (in->nr_uops ? (unsigned)o->desc->issue_latency : 0), addr = 0, data = 0;
+
+	if (fused) {
+		x->ready = x->issue = w->issue = later(dispatch, w->issue);
+		x->complete = w->complete = later(dispatch, w->complete);
+		return;
+	}
+	for (unsigned i = 0; i < in->nr_addr; i++)
+		addr = later(addr, o->wrong_ready[in->addr[i]]);
+	for (unsigned i = 0; i < in->nr_data; i++)
+		data = later(data, o->wrong_ready[in->data[i]]);
+	if (in->flags & (INSN_ZERO | INSN_LEAF_RESULT))
+		data = 0;
+	uint64_t ready = later(floor, data), first = ready, done = 0;
+	if (in->flags & (INSN_LOAD | INSN_STORE)) {
+		first = later(later(floor, addr), o->memory_floor);
+		done = first + (in->flags & INSN_LOAD ? (unsigned)o->desc->l1d_latency : 1);
+		if (known && first < w->squash)
+			done = walk_access(o, w, in, first, x);
+		if (in->flags & INSN_LOAD) {
+			x->drain = done;
+			done = done == UINT64_MAX ? done / 2 : done + in->load_extra; /* half, lest latencies make it wrap */
+			ready = later(ready, done);
+		}
+	}
+	x->ready = later(ready, first) < w->squash ? later(dispatch, later(data, addr)) : UINT64_MAX;
+	x->issue = first;
+	x->complete = w->complete = later(ready + in->latency, later(first, done));
+	w->issue = first;
+	for (unsigned i = 0; i < in->nr_dst; i++) {
+		uint8_t latency = in->dst_latency[i];
+
+		o->wrong_ready[in->dst[i]] = (latency & DST_WRITEBACK ? later(floor, addr) : ready) + (latency & (DST_WRITEBACK - 1u));
+	}
+	if (later(ready, first) >= w->squash)
+		walk_waits(o, w, in, dispatch);
+}
+
+/* --- one instruction --------------------------------------------------------------------------------- */
+
+/* A stage's cycle as a record says it: from the squash on it was not reached. */
+static inline uint32_t reached(const struct walk *w, const struct fetched *f, uint64_t cycle)
+{
+	return cycle < w->squash ? (uint32_t)(cycle - f->fetch) : TIMED_NEVER;
+}
+
 /* What was fetched dispatches, or never does, and is recorded. */
 __attribute__((always_inline))
 static inline void walk_on(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, const struct fetched *f,
                            bool fused, uint32_t flags)
 {
 	unsigned slots = fused ? 0 : in->slots ? in->slots : 1;
-	uint64_t dispatch = w->blocked ? UINT64_MAX : walk_dispatch(o, w, slots, f->avail);
+	uint64_t dispatch = w->blocked ? UINT64_MAX : walk_dispatch(o, w, in, slots, f->avail);
+	struct executed x = { .ready = UINT64_MAX, .issue = UINT64_MAX, .complete = UINT64_MAX, .drain = UINT64_MAX };
 
 	frontend_dispatched(&o->front, slots, dispatch < w->squash ? dispatch : w->squash);
 	w->blocked = dispatch == UINT64_MAX || in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL);
+	if (o->full) {
+		bool known = w->access < w->access_end && w->access->at == w->at;
 
+		if (dispatch != UINT64_MAX)
+			walk_execute(o, w, in, fused, known, dispatch, &x);
+		w->access += known;
+		w->at++;
+	}
 	*record_next(o) = (struct timed){
 		.fetch = f->fetch,
+		.addr = x.addr,
 		.insn = index,
 		.avail = f->avail > w->squash ? TIMED_NEVER : (uint32_t)(f->avail - f->fetch),
 		.dispatch = dispatch == UINT64_MAX ? TIMED_NEVER : (uint32_t)(dispatch - f->fetch),
-		.ready = TIMED_NEVER,
-		.issue = TIMED_NEVER,
-		.complete = TIMED_NEVER,
+		.ready = reached(w, f, x.ready),
+		.issue = reached(w, f, x.issue),
+		.complete = reached(w, f, x.complete),
 		.leave = (uint32_t)(w->squash - f->fetch),
-		.drain = TIMED_NEVER,
-		.psv = f->psv,
+		.drain = reached(w, f, x.drain),
+		.psv = f->psv | x.psv,
 		.flags = record_flags(in, f, flags | (fused ? TIMED_FUSED : 0u)),
 		.icache_stall = f->icache_stall,
 		.itlb_stall = f->itlb_stall,
 		.slots = (uint8_t)slots,
 		.uops = fused ? 0 : in->nr_uops,
-		.level = timed_level(LEVEL_NONE, (enum ilevel)f->code_level, FLUSH_NONE),
+		.level = timed_level((enum level)x.level, (enum ilevel)f->code_level, FLUSH_NONE),
 	};
 }
 
@@ -133,11 +310,15 @@ static bool walk_run(struct ooo *o, struct walk *w, const struct wrong_run *run)
 	return true;
 }
 
-void wrong_path(struct ooo *o, const struct wrong_run *run, size_t nr, uint64_t squash)
+void wrong_path(struct ooo *o, const struct forecast *c, uint64_t squash)
 {
+	if (!c->nr_runs)
+		return;
 	struct walk w = walk_begin(o, squash);
 
-	for (; nr; nr--, run++) {
+	w.access = o->access;
+	w.access_end = o->access + c->nr_accesses;
+	for (const struct wrong_run *run = o->run, *end = run + c->nr_runs; run < end; run++) {
 		if (!walk_run(o, &w, run))
 			return;
 		if (run->end.taken && run->end.target)
@@ -156,6 +337,9 @@ void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squas
 		if (s[i].flags & STEP_ENTER || in->flags & INSN_REP)
 			return;
 		bool taken = s[i].flags & STEP_TAKEN;
+		const struct wrong_access own = { .addr = s[i].addr, .bytes = s[i].bytes, .at = (uint16_t)done };
+		w.access = &own;
+		w.access_end = &own + (own.bytes != 0);
 		if (!walk_one(o, &w, s[i].insn, in, false, TIMED_SQUASHED | (taken ? TIMED_TAKEN : 0u)))
 			return;
 		done++;
