@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Holds the model against the processor it runs on: kernels, basic blocks, whole programs.
 
-Results go to accuracy/results.csv and docs/accuracy.md; figures, the largest errors, and what differs from the results there
-before are printed.
+Results go to accuracy/results.csv, docs/accuracy.md and the figures in README.md; figures, the largest errors, and what differs
+from the results there before are printed.
 """
 import argparse
 import os
@@ -26,6 +26,7 @@ from state import core_files, state
 TOP = Path(__file__).resolve().parent.parent
 RESULTS = TOP / "accuracy/results.csv"
 DOCUMENT = TOP / "docs/accuracy.md"
+README = TOP / "README.md"
 HOST = TOP / "accuracy/host"  # the description that results were compared with, where it is none of the shipped ones
 GROUPS = {"kernels": kernels, "blocks": blocks, "programs": programs}
 
@@ -150,6 +151,7 @@ def print_figures(cases, held_out):
 def write_document():
     about, cases = results.read(RESULTS)
     DOCUMENT.write_text(document.document(about, cases))
+    README.write_text(document.readme(README.read_text(), about, cases))
 
 
 def options():
@@ -166,7 +168,7 @@ def options():
     add("--jobs", type=int, default=os.cpu_count(), help="models at a time (default: all processors); timing is always alone")
     add("--model-only", action="store_true",
         help="keep the native cycles of results.csv, and its core without --core: the same measurement, another model")
-    add("--document", action="store_true", help="write docs/accuracy.md from results.csv, and nothing else")
+    add("--document", action="store_true", help="write docs/accuracy.md, and the figures of README.md, from results.csv, and nothing else")
     return parser.parse_args()
 
 

@@ -54,6 +54,28 @@ def listing(cases):
     return lines + [f"| {c.name} | {c.instructions:,} | {c.native:,.0f} | {c.cycles:,.0f} | {c.error:+.1%} |" for c in cases]
 
 
+SUMMARY = ("kernels in L1 and L2", "kernels, all", "basic blocks", "whole programs")
+README_BEGIN, README_END = "<!-- figures of `make accuracy` -->\n", "<!-- end of figures -->\n"
+
+
+def summary(about, cases):
+    """What README.md says of it: the errors of each group, of all cases and of the half held out."""
+    parts = []
+    for title, chosen in sets(cases):
+        s, held = score(chosen), score([c for c in chosen if c.held_out])
+        if title in SUMMARY:
+            parts.append(f"{title} {number(s.error, '.1%')} (held out {number(held.error, '.1%')}, tau {number(s.tau, '.2f')})")
+    of = "" if about["core"] == "skylake-sp" else ", which says what the method gives there and not how true `skylake-sp` is"
+    return f"Mean error of cycles on {about['host']}, against `{about['core']}`{of}: {'; '.join(parts)}.\n"
+
+
+def readme(text, about, cases):
+    """README.md with the present figures."""
+    before, _, rest = text.partition(README_BEGIN)
+    _, _, after = rest.partition(README_END)
+    return before + README_BEGIN + summary(about, cases) + README_END + after
+
+
 def document(about, cases):
     leaves_out = [item for item in about.get("leaves out", "").split("; ") if item]
     origin = f"Measured on {about['host']},\ncompared with the core `{about['core']}`."

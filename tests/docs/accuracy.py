@@ -73,6 +73,22 @@ def accuracy_document():
     need_text(TOP / "docs/accuracy.md", document.document(about, cases), "accuracy/accuracy.py --document")
 
 
+@case
+def accuracy_readme():
+    """README.md states the figures of results.csv"""
+    about, cases = committed()
+    path = TOP / "README.md"
+    need_text(path, document.readme(path.read_text(), about, cases), "accuracy/accuracy.py --document")
+
+
+@case
+def readme_has_a_place():
+    """README.md has a place for the figures"""
+    text = (TOP / "README.md").read_text()
+    if not 0 < text.find(document.README_BEGIN) < text.find(document.README_END):
+        raise AssertionError("no lines between which accuracy.py could write them")
+
+
 def main():
     print(f"1..{len(CASES)}")
     failed = False
