@@ -35,11 +35,13 @@ struct costs {
 };
 
 enum where { NOWHERE, IN_PORTS, IN_UNITS, IN_CORE, IN_FORMS };
+enum { MAX_PARENTS = 8 };
 
 struct reader {
 	struct costs *costs;
 	const char *path;
 	unsigned line;
+	unsigned parents;          /* files that this one stands under, by `inherit` */
 	enum where where;
 	struct section *section;
 };
@@ -332,6 +334,18 @@ static int read_core_key(const struct reader *r, const char *key, const char *va
 	return complain(r, "no key of [core] is called '%s'", key);
 }
 
+static int read_file(struct reader *r);
+
+/* `inherit`: the file named holds where this one says nothing; its sections come first. */
+static int read_parent(const struct reader *r, const char *name)
+{
+	if (r->parents == MAX_PARENTS)
+		return complain(r, "inheritance over more than %d files, or in a circle", MAX_PARENTS);
+	g_autofree char *beside = g_path_get_dirname(r->path), *path = g_build_filename(beside, name, NULL);
+	struct reader parent = { .costs = r->costs, .path = path, .parents = r->parents + 1 };
+	return read_file(&parent);
+}
+
 static int read_resource(const struct reader *r, const char *name, const char *value)
 {
 	struct resource_line line = { 0 };
@@ -381,6 +395,8 @@ static int begin_section(struct reader *r, char *line)
 		return complain(r, "a section without a name");
 	r->where = strcmp(name, "ports") == 0 ? IN_PORTS : strcmp(name, "units") == 0 ? IN_UNITS :
 		strcmp(name, "core") == 0 ? IN_CORE : IN_FORMS;
+	if (r->where == IN_PORTS)
+		g_array_set_size(r->costs->resources, 0);
 	if (r->where != IN_FORMS)
 		return 0;
 	r->section = g_new0(struct section, 1);
@@ -411,7 +427,7 @@ static int read_line(struct reader *r, char *line)
 	case IN_FORMS:
 		return read_form_key(r, key, value);
 	default:
-		return complain(r, "a key outside of any section");
+		return strcmp(key, "inherit") ? complain(r, "a key outside of any section") : read_parent(r, value);
 	}
 }
 

@@ -2,7 +2,8 @@
  * The cost file of a core (data/cores/NAME.costs): what overrides LLVM's figures, or stands in for them.
  *
  *      # comment
- *      [ports]                     LLVM's resources as sets of the core's ports
+ *      inherit = NAME.costs        in front of all sections: a file beside this one, as if its sections stood first
+ *      [ports]                     LLVM's resources as sets of the core's ports; inherited resources are dropped here
  *      SKXPort01 = p0 p1
  *      [units]                     LLVM's resources that are unpipelined units
  *      SKXFPDivider = div

@@ -110,6 +110,56 @@ static void reads_the_core(void **state)
 	costs_free(costs);
 }
 
+/* Two files side by side: what the second says, or inherits from the first. */
+static void inherits(void **state)
+{
+	g_autofree char *dir = g_dir_make_tmp("costs-XXXXXX", NULL), *parent = g_build_filename(dir, "parent.costs", NULL);
+	g_autofree char *child = g_build_filename(dir, "child.costs", NULL), *circle = g_build_filename(dir, "circle.costs", NULL);
+	struct costs *costs;
+	struct cost c;
+	uint16_t set;
+	uint8_t unit;
+
+	(void)state;
+	assert_true(g_file_set_contents(parent, "[ports]\nA = p0\n[units]\nD = div\n[core]\nload = p0\nsta = p1\n"
+		"[AC AD]\nlatency = 1\nslots = 2\nsource = x\n", -1, NULL));
+	assert_true(g_file_set_contents(child, "# a child\ninherit = parent.costs\n[ports]\nB = p1\n[core]\nload = p5\n[AC]\nlatency = 7\nsource = y\n",
+		-1, NULL));
+	assert_int_equal(costs_new(&costs, child, ports, units), 0);
+	assert_int_equal(costs_core(costs)->load, 4);
+	assert_int_equal(costs_core(costs)->sta, 2);
+	costs_find(costs, "AC", &c);
+	assert_int_equal(c.latency, 7);
+	assert_int_equal(c.slots, 2);
+	costs_find(costs, "AD", &c);
+	assert_int_equal(c.latency, 1);
+	costs_resource(costs, "B", &set, &unit);
+	assert_int_equal(set, 2);
+	/* Resources are those of one LLVM model: a file that names any inherits none, units included. */
+	costs_resource(costs, "A", &set, &unit);
+	assert_int_equal(set, 0);
+	costs_resource(costs, "D", &set, &unit);
+	assert_int_equal(unit, 0);
+	costs_free(costs);
+
+	/* An error is the parent's, in its own line. */
+	assert_true(g_file_set_contents(parent, "[core]\nloads = p0\n", -1, NULL));
+	assert_int_equal(costs_new(&costs, child, ports, units), -EINVAL);
+	assert_true(g_str_has_suffix(error_get()->what, "/parent.costs:2"));
+	assert_true(g_file_set_contents(circle, "inherit = circle.costs\n", -1, NULL));
+	assert_int_equal(costs_new(&costs, circle, ports, units), -EINVAL);
+	assert_non_null(strstr(error_get()->why, "in a circle"));
+	assert_true(g_file_set_contents(circle, "inherit = nowhere.costs\n", -1, NULL));
+	assert_int_equal(costs_new(&costs, circle, ports, units), -ENOENT);
+	assert_true(g_file_set_contents(circle, "[core]\ninherit = parent.costs\n", -1, NULL));
+	assert_int_equal(costs_new(&costs, circle, ports, units), -EINVAL);
+	assert_string_equal(error_get()->why, "no key of [core] is called 'inherit'");
+	g_unlink(parent);
+	g_unlink(child);
+	g_unlink(circle);
+	g_rmdir(dir);
+}
+
 static void names_the_line(void **state)
 {
 	static const struct {
@@ -170,6 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_uops), cmocka_unit_test(later_sections_override), cmocka_unit_test(reads_the_core),
+		cmocka_unit_test(inherits),
 		cmocka_unit_test(names_the_line), cmocka_unit_test(survives_noise),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
