@@ -7,7 +7,7 @@
 #include "core/cycle.h"
 #include "record/timed.h"
 
-enum { LINE_SHIFT = 6, LOOP_TIMES = 2 };
+enum { LOOP_TIMES = 2 };
 
 static inline uint16_t saturate(uint64_t v)
 {
@@ -130,7 +130,7 @@ static void build_add(struct frontend *f, const struct insn *in)
 static void read_line(struct frontend *f, const struct insn *in, uint64_t pc, struct fetched *out)
 {
 	struct access a;
-	uint64_t line = pc >> LINE_SHIFT, hit = f->fetch + (unsigned)f->desc->l1i_latency, start = f->fetch;
+	uint64_t line = pc >> FRONTEND_LINE, hit = f->fetch + (unsigned)f->desc->l1i_latency, start = f->fetch;
 
 	f->bytes_at = later(f->bytes_at, f->fetch);
 	if (line == f->line)
@@ -140,7 +140,7 @@ static void read_line(struct frontend *f, const struct insn *in, uint64_t pc, st
 		start = f->known;
 	if (f->suppose)
 		memory_suppose(f->memory, true, suppose_of(f->suppose, in));
-	memory_fetch(f->memory, start, line << LINE_SHIFT, &a);
+	memory_fetch(f->memory, start, line << FRONTEND_LINE, &a);
 	if (a.l1_miss)
 		out->psv |= PSV_DR_L1;
 	if (a.tlb_miss)
@@ -290,19 +290,27 @@ static uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
 
 /* --- what the core calls ----------------------------------------------------------------------------- */
 
-void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
+/* What comes by the shorter way waits behind what came by the longer. */
+static void delivered(struct frontend *f, uint64_t into, struct fetched *out)
+{
+	f->run.into = later(f->run.into, into);
+	out->fetch = f->fetch;
+	out->avail = f->run.into + (unsigned)f->desc->rename_latency;
+}
+
+void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetched *out)
+{
+	*out = (struct fetched){ 0 };
+	f->run.loop_uops += queue_uops(in);
+	delivered(f, deliver_decoded(f, in), out);
+}
+
+void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fetched *out)
 {
 	const struct core_desc *d = f->desc;
 	uint64_t into;
 
 	*out = (struct fetched){ 0 };
-	if (fused) {
-		if (f->path == PATH_DECODE && d->decode_branch_last)
-			f->decode_used = (unsigned)d->decode_width;
-		out->fetch = f->fetch;
-		out->avail = f->run.into + (unsigned)d->rename_latency;
-		return;
-	}
 	f->run.loop_uops += queue_uops(in);
 	if (f->path == PATH_LOOP) {
 		out->packet_first = f->broken;
@@ -330,7 +338,7 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fuse
 		enum fetch_path path = cached ? PATH_UOPCACHE : PATH_DECODE;
 		if (f->broken || path != f->path || window != f->window)
 			packet_begin(f, in, window, path, out);
-		if (path == PATH_DECODE && (in->pc + in->length - 1) >> LINE_SHIFT != f->line) {
+		if (path == PATH_DECODE && (in->pc + in->length - 1) >> FRONTEND_LINE != f->line) {
 			read_line(f, in, in->pc + in->length - 1, out);
 			f->run.next = later(f->run.next, f->bytes_at + 1);
 		}
@@ -339,10 +347,7 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fuse
 		else
 			into = deliver_decoded(f, in);
 	}
-	/* What comes by the shorter way waits behind what came by the longer. */
-	f->run.into = later(f->run.into, into);
-	out->fetch = f->fetch;
-	out->avail = f->run.into + (unsigned)d->rename_latency;
+	delivered(f, into, out);
 }
 
 void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p)

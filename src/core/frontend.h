@@ -29,6 +29,7 @@
 
 enum {
 	FRONTEND_RING = 1024,          /* more than any queue plus a walk of the wrong path */
+	FRONTEND_LINE = 6,             /* log2 of the bytes of a code line */
 	FRONTEND_HINTS = 512,
 	FRONTEND_SPOILT = 512,         /* more lines than any uop cache has windows */
 };
@@ -175,16 +176,40 @@ static inline void frontend_go_on(const struct frontend *f, struct delivery *d, 
 	*out = (struct fetched){ .fetch = f->fetch, .avail = d->into + (unsigned)f->desc->rename_latency };
 }
 
-/* All others. */
-void frontend_deliver_other(struct frontend *f, const struct insn *in, bool fused, struct fetched *out);
+/* Whether it comes from the bytes that are being decoded, and from the window of the uop cache that is being built. */
+static inline bool frontend_decodes_on(const struct frontend *f, const struct insn *in)
+{
+	uint64_t last = in->pc + in->length - 1;
 
-/* The next instruction in fetch order. `fused`: it is the second of a macro-fused pair and travels with the first. */
+	return f->path == PATH_DECODE && !f->broken && last >> f->fetch_shift == f->window && last >> FRONTEND_LINE == f->line &&
+		f->building && in->pc >> f->window_shift == f->build_window;
+}
+
+/* One for which that holds. */
+void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetched *out);
+
+/* The second of a macro-fused pair travels with the first. */
+static inline void frontend_deliver_second(struct frontend *f, struct fetched *out)
+{
+	if (f->path == PATH_DECODE && f->desc->decode_branch_last)
+		f->decode_used = (unsigned)f->desc->decode_width;
+	*out = (struct fetched){ .fetch = f->fetch, .avail = f->run.into + (unsigned)f->desc->rename_latency };
+}
+
+/* All others. */
+void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fetched *out);
+
+/* The next instruction in fetch order. `fused`: it is the second of a macro-fused pair. */
 static inline void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
 {
-	if (!fused && frontend_goes_on(f, in))
+	if (fused)
+		frontend_deliver_second(f, out);
+	else if (frontend_goes_on(f, in))
 		frontend_go_on(f, &f->run, in, out);
+	else if (frontend_decodes_on(f, in))
+		frontend_decode_on(f, in, out);
 	else
-		frontend_deliver_other(f, in, fused, out);
+		frontend_deliver_other(f, in, out);
 }
 
 /* It dispatched in `cycle` with that many slots of the uop queue (0 for the fused second). */

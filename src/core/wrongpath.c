@@ -268,44 +268,27 @@ static bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct
 	return true;
 }
 
-/*
- * Fetches straight code from `index` on as far as the present window of the uop cache has it, at most `most`
- * instructions, and returns how many: the greater part of every walk, in a loop of its own for speed's sake.
- */
-static unsigned walk_window(struct ooo *o, struct walk *walk, uint32_t index, unsigned most)
-{
-	struct delivery run = o->front.run;
-	struct walk w = *walk;
-	const struct insn *in = code_insn(o->code, index);
-	unsigned n = 0;
-
-	for (; n < most; n++, in++) {
-		struct fetched f;
-
-		if (in->flags & INSN_BRANCH || !frontend_goes_on(&o->front, in))
-			break;
-		frontend_go_on(&o->front, &run, in, &f);
-		walk_on(o, &w, index + n, in, &f, false, TIMED_WRONG);
-	}
-	o->front.run = run;
-	*walk = w;
-	return n;
-}
-
-/* One run; false: not all of it before the squash. */
+/* One run; false: not all of it before the squash. What the window of the uop cache has goes round the front end's other ways. */
 static bool walk_run(struct ooo *o, struct walk *w, const struct wrong_run *run)
 {
 	uint32_t index = run->first, end = index + run->nr;
+	const struct insn *in = code_insn(o->code, index);
+	bool fuses = o->desc->decode_macro_fusion;
 
-	while (index < end) {
-		const struct insn *in = code_insn(o->code, index);
-		bool taken = run->end.taken && index + 1 == end;
+	for (; index < end; index++, in++) {
+		uint32_t flags = TIMED_WRONG | (run->end.taken && index + 1 == end ? TIMED_TAKEN : 0u);
+		bool fused = w->fused && in->branch == BRANCH_CONDITIONAL;
+		struct fetched f;
 
-		if (!walk_one(o, w, index, in, w->fused && in->branch == BRANCH_CONDITIONAL, TIMED_WRONG | (taken ? TIMED_TAKEN : 0u)))
-			return false;
-		index++;
-		index += walk_window(o, w, index, end - index);
-		w->fused = code_insn(o->code, index - 1)->flags & INSN_FUSES_NEXT && o->desc->decode_macro_fusion;
+		if (!fused && frontend_goes_on(&o->front, in)) {
+			frontend_go_on(&o->front, &o->front.run, in, &f);
+		} else {
+			frontend_deliver(&o->front, in, fused, &f);
+			if (f.fetch >= w->squash)
+				return false;
+		}
+		walk_on(o, w, index, in, &f, fused, flags);
+		w->fused = fuses && in->flags & INSN_FUSES_NEXT;
 	}
 	return true;
 }
