@@ -5,8 +5,9 @@ usage: tests/bench.py [BUILD]
 
 The program is /usr/bin/gzip -9 on 2 MB of text made here, the same every time. It runs natively, under bare QEMU, under
 cyclewise with everything on, and under callgrind with its cache and branch simulation: the peer that answers the nearest
-question. Each is run twice, in turn, and the faster one counts. Then memory: the peak of the cyclewise process, without the
-emulator, for a short and a long run.
+question. Each is run twice, in turn, and the faster one counts. Then what is to take at most so much of another's time, on an
+eighth of the text, with the ratio that was promised beside the one there is. Then memory: the peak of the cyclewise
+process, without the emulator, for a short and a long run.
 
 Times of one machine say nothing about another: no time is a mark to pass. The exit status is 1 where memory is over
 MEMORY_MB or grows with the length of the run.
@@ -24,6 +25,8 @@ TOP = Path(__file__).resolve().parent.parent
 ROUNDS = 2
 TEXT_BYTES = 2 * 1000 * 1000
 MEMORY_MB = 300
+VARIANTS = 30  # of sensitivity
+RATE = 25  # million instructions a second of the abstract core
 GROWTH = 1.1  # of the long run's peak over the short one's
 
 
@@ -96,6 +99,46 @@ def speed(cyclewise, work, program):
     print(f"\n{report['instructions']:,} instructions, {report['cycles']:,} cycles on {report['core']}, golden reference and samplers on")
 
 
+def names(cyclewise, work, program, nr):
+    """The first `nr` resources that sensitivity weights, by name."""
+    out = work / "names.json"
+    seconds([cyclewise, "sensitivity", "-q", "--no-progress", "--weights", "2", f"--json={out}", "--", *program])
+    resources = sorted(resource["name"] for resource in json.loads(out.read_text())["resources"])
+    if len(resources) < nr:
+        sys.exit(f"bench: only {len(resources)} resources, {nr} wanted")
+    return ",".join(resources[:nr])
+
+
+def ratios(cyclewise, work, program):
+    """What is to take at most so many times as long as what: (name, command, against, promised)."""
+    def ours(command, *options):
+        return [cyclewise, command, "-q", "--no-progress", f"--json={work / 'ratio.json'}", *options, "--", *program]
+
+    variants = names(cyclewise, work, [*program[:-1], str(work / "tiny")], VARIANTS)
+    abstract = ours("run", "--model", "abstract")
+    callgrind = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--callgrind-out-file=/dev/null", *program]
+    rows = [
+        ("all sampling methods", ours("methods"), "cyclewise stat", ours("stat"), 1.25),
+        ("the abstract core", abstract, "callgrind", callgrind, 1.8),
+        (f"sensitivity, {VARIANTS} variants", ours("sensitivity", "--weights", "2", "--only", variants), "abstract core", abstract, 10),
+        ("causality", ours("causality"), "abstract core", abstract, 2),
+    ]
+    best = {}
+    for _ in range(ROUNDS):
+        for _, command, _, against, _ in rows:
+            for one in (command, against):
+                best[tuple(one)] = min(best.get(tuple(one), 1e9), seconds(one))
+    print(f"\n{'':26}{'seconds':>9}  {'against':16}{'seconds':>9}  {'takes':>9}  {'at most':>9}")
+    for name, command, peer, against, promised in rows:
+        ratio = best[tuple(command)] / best[tuple(against)]
+        print(f"{name:26}{best[tuple(command)]:9.2f}  {peer:16}{best[tuple(against)]:9.2f}  {ratio:7.2f} x  {promised:7.2f} x  "
+              f"{'kept' if ratio <= promised else 'missed'}")
+    seconds(abstract)
+    rate = json.loads((work / "ratio.json").read_text())["instructions"] / best[tuple(abstract)] / 1e6
+    print(f"the abstract core: {rate:.1f} million instructions a second of {RATE} promised, {'kept' if rate >= RATE else 'missed'}",
+          flush=True)
+
+
 def memory(cyclewise, work, program):
     run = [cyclewise, "run", "-q", "-o", str(work / "memory.cw"), "--", *program]
     short, long = peak_mb([*run, str(work / "short")]), peak_mb([*run, str(work / "long")])
@@ -111,12 +154,13 @@ def main():
     with tempfile.TemporaryDirectory(prefix="cyclewise-bench.") as folder:
         work = Path(folder)
         data = text(TEXT_BYTES)
-        for name, part in (("text", 1), ("long", 1), ("short", 8)):
+        for name, part in (("text", 1), ("long", 1), ("short", 8), ("tiny", 100)):
             (work / name).write_bytes(data[:len(data) // part])
         gzip = ["/usr/bin/gzip", "-9", "-c"]
         print(f"gzip -9 on {TEXT_BYTES:,} bytes of text; {os.cpu_count()} processors; the faster of {ROUNDS} runs\n", flush=True)
         speed(cyclewise, work, [*gzip, str(work / "text")])
         sys.stdout.flush()
+        ratios(cyclewise, work, [*gzip, str(work / "short")])
         memory(cyclewise, work, gzip)
 
 
