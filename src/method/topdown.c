@@ -7,9 +7,9 @@
  *   back end         memory: slots of uops that waited while the oldest instruction was one with a miss of the data cache
  *                    or TLB, and not done; the others: the core's ports, latencies and structures
  *
- * Here are the first ones of each pair, in slots, per thread; the rest is by subtraction. Slots are those of slots.c: in the
- * order of dispatch, classed by the same rules, from and to the same instructions of a counted window. A squash that the
- * core finds without a branch counts as a machine clear with all behind it, but for the wrong paths in its shadow.
+ * Here are the first ones of each pair, in slots, of the run, of each thread and marked region; the rest is by subtraction.
+ * Slots are those of slots.c: in the order of dispatch, classed by the same rules, from and to the same instructions of a
+ * counted window or region; sums are of all that is counted, regions are differences of them. A squash that the core finds without a branch counts as a machine clear with all behind it, but for the wrong paths in its shadow.
  * Ref: Yasin, "A top-down method", ISPASS 2014.
  */
 #include <glib.h>
@@ -18,16 +18,30 @@
 #include "method/feed.h"
 #include "profile/profile.h"
 
-enum { WIDTH = 16, FLUSHES = 4, FLIPS = 64 };
+enum { WIDTH = 16, FLUSHES = 4, EDGES = 64 };
 enum { DATA_EVENTS = PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC };
 
 #define NEVER UINT64_MAX
 
 struct span { uint64_t from, to; };
 struct refill { uint64_t cycle; bool branch; };
-struct flip { uint64_t cycle; bool counting; }; /* counting: before it */
+
+/* Where a window or a region begins or ends; counting: before it. */
+struct edge {
+	uint64_t cycle;
+	uint32_t region;               /* WINDOW: a counted window */
+	bool begins, counting;
+};
+#define WINDOW UINT32_MAX
 
 struct parts { uint64_t latency, branch, memory; };
+
+/* A marked region in one thread. */
+struct region {
+	uint32_t depth;
+	struct parts parts;            /* of those that are over ... */
+	struct parts since;            /* ... and the lane's at the beginning of the one that is not */
+};
 
 /* Invariant as in slots.c: all slots before the `used`-th of `cycle` are classed. */
 struct topdown_lane {
@@ -41,8 +55,10 @@ struct topdown_lane {
 	struct parts parts;
 	struct refill flush[FLUSHES];   /* after which nothing of the right path came yet */
 	uint32_t nr_flushes;
-	struct flip flip[FLIPS];       /* by nr_flips % FLIPS */
-	uint32_t nr_flips;
+	struct edge edge[EDGES];       /* the last ones, by nr_edges % EDGES */
+	uint32_t nr_edges;
+	struct region *region;         /* [nr_regions] */
+	uint32_t nr_regions;
 	GArray *misses;                /* struct span: cycles in which the oldest had a data miss and was not done; from .first on */
 	guint first;
 	uint64_t seen;                 /* intervals up to this cycle are in `misses` */
@@ -50,6 +66,7 @@ struct topdown_lane {
 
 struct topdown {
 	uint32_t width;
+	const struct regions *regions;
 	struct topdown_lane *first, **end;
 };
 
@@ -59,6 +76,7 @@ static int topdown_open(void *state, const struct run *run)
 
 	s->width = (uint32_t)run->desc->rename_width;
 	g_assert(s->width <= WIDTH);
+	s->regions = run->regions;
 	s->end = &s->first;
 	return 0;
 }
@@ -106,23 +124,32 @@ static uint64_t missing(struct topdown_lane *l, uint64_t from, uint64_t to)
 	return sum;
 }
 
-/* The next uop, offered in the cycle `avail`, waits in the cycles before `to` that are its turn to. */
+/*
+ * The next uop, offered in the cycle `avail`, waits in the cycles before `to` that are its turn to. It is told when it goes: what
+ * it waited before an edge that came in between belongs there.
+ */
 static void wait(struct topdown_lane *l, uint32_t width, uint64_t avail, uint64_t to, uint64_t turn_after)
 {
-	uint64_t turn = l->turn[(l->nr - width) % (2 * WIDTH)], from = MAX(avail, turn);
-	uint32_t i = l->nr_flips;
+	uint64_t turn = l->turn[(l->nr - width) % (2 * WIDTH)], from = MAX(avail, turn), sum = 0;
+	uint32_t i = l->nr_edges;
 
 	l->turn[l->nr++ % (2 * WIDTH)] = turn_after;
-	while (i > 0 && l->nr_flips - i < FLIPS && l->flip[(i - 1) % FLIPS].cycle > from)
+	if (from >= to)
+		return;
+	while (i > 0 && l->nr_edges - i < EDGES && l->edge[(i - 1) % EDGES].cycle > from)
 		i--;
-	for (; i < l->nr_flips && from < to; i++) {
-		const struct flip *f = &l->flip[i % FLIPS];
-		if (f->counting)
-			l->parts.memory += missing(l, from, MIN(f->cycle, to));
-		from = f->cycle;
+	for (; i < l->nr_edges; i++) {
+		const struct edge *e = &l->edge[i % EDGES];
+		uint64_t until = MIN(e->cycle, to);
+		if (e->counting && from < until)
+			sum += missing(l, from, until);
+		from = until;
+		if (e->region != WINDOW)
+			l->region[e->region].parts.memory += e->begins ? -sum : sum;
 	}
 	if (from < to && l->counting)
-		l->parts.memory += missing(l, from, to);
+		sum += missing(l, from, to);
+	l->parts.memory += sum;
 }
 
 /* --- empty slots ------------------------------------------------------------------------------------- */
@@ -179,10 +206,43 @@ static void advance(struct topdown_lane *l, uint64_t cycle)
 	}
 }
 
-static void flip(struct topdown_lane *l)
+static void edge_push(struct topdown_lane *l, uint32_t region, bool begins)
 {
-	l->flip[l->nr_flips++ % FLIPS] = (struct flip){ l->cycle, l->counting };
+	l->edge[l->nr_edges++ % EDGES] = (struct edge){ l->cycle, region, begins, l->counting };
+}
+
+static void window(struct topdown_lane *l)
+{
+	edge_push(l, WINDOW, !l->counting);
 	l->counting = !l->counting;
+}
+
+static void parts_add(struct parts *to, const struct parts *now, const struct parts *then)
+{
+	to->latency += now->latency - then->latency;
+	to->branch += now->branch - then->branch;
+	to->memory += now->memory - then->memory;
+}
+
+static void mark_dispatches(const struct topdown *s, struct topdown_lane *l, uint32_t insn)
+{
+	struct mark mark;
+
+	if (!s->regions || !regions_mark(s->regions, insn, &mark))
+		return;
+	if (mark.region >= l->nr_regions) {
+		l->region = g_renew(struct region, l->region, mark.region + 1);
+		memset(l->region + l->nr_regions, 0, (mark.region + 1 - l->nr_regions) * sizeof(*l->region));
+		l->nr_regions = mark.region + 1;
+	}
+	struct region *r = &l->region[mark.region];
+	if (mark.begin && !r->depth++) {
+		r->since = l->parts;
+		edge_push(l, mark.region, true);
+	} else if (!mark.begin && r->depth && !--r->depth) {
+		parts_add(&r->parts, &l->parts, &r->since);
+		edge_push(l, mark.region, false);
+	}
 }
 
 static void go(const struct topdown *s, struct topdown_lane *l, const struct timed *t)
@@ -201,7 +261,9 @@ static void go(const struct topdown *s, struct topdown_lane *l, const struct tim
 	if (enters && t->flags & (TIMED_FLUSHER | TIMED_MISPREDICT) && !wrong)
 		flushes(l, t);
 	if (commits && l->counting != !!(t->flags & TIMED_COUNTED))
-		flip(l);
+		window(l);
+	if (commits && t->flags & TIMED_MARK)
+		mark_dispatches(s, l, t->insn);
 	for (; enters && slot < t->slots; slot++) {
 		if (l->used == s->width) {
 			if (!commits && l->cycle >= leave)
@@ -244,22 +306,54 @@ static void topdown_finish(void *state, void *lane)
 		l->parts.latency += (l->end - from) * s->width;
 }
 
+/* Saved as figures of `name`, which is freed. */
+static int save(struct profile *out, char *name, const struct parts *p)
+{
+	int err = profile_figure(out, name, "frontend_latency", (double)p->latency);
+
+	if (!err)
+		err = profile_figure(out, name, "branch_mispredicts", (double)p->branch);
+	if (!err)
+		err = profile_figure(out, name, "memory_bound", (double)p->memory);
+	g_free(name);
+	return err;
+}
+
+/* All threads' parts of one region; of one that is open, up to now. False: nothing is in it. */
+static bool region_sum(const struct topdown *s, uint32_t index, struct parts *out)
+{
+	const struct parts zero = { 0 };
+	bool any = false;
+
+	*out = zero;
+	for (const struct topdown_lane *l = s->first; l; l = l->next) {
+		if (index >= l->nr_regions)
+			continue;
+		const struct region *r = &l->region[index];
+		any = true;
+		parts_add(out, &r->parts, &zero);
+		if (r->depth)
+			parts_add(out, &l->parts, &r->since);
+	}
+	return any;
+}
+
 static int topdown_save(const void *state, struct profile *out)
 {
 	const struct topdown *s = state;
+	const struct parts zero = { 0 };
+	uint32_t nr = s->regions ? regions_count(s->regions) : 0;
 	struct parts sum = { 0 };
 	int err;
 
-	for (const struct topdown_lane *l = s->first; l; l = l->next) {
-		sum.latency += l->parts.latency;
-		sum.branch += l->parts.branch;
-		sum.memory += l->parts.memory;
-	}
-	err = profile_figure(out, "topdown", "frontend_latency", (double)sum.latency);
-	if (!err)
-		err = profile_figure(out, "topdown", "branch_mispredicts", (double)sum.branch);
-	if (!err)
-		err = profile_figure(out, "topdown", "memory_bound", (double)sum.memory);
+	for (const struct topdown_lane *l = s->first; l; l = l->next)
+		parts_add(&sum, &l->parts, &zero);
+	err = save(out, g_strdup(TOPDOWN_RUN), &sum);
+	for (const struct topdown_lane *l = s->first; l && !err; l = l->next)
+		err = save(out, g_strdup_printf(TOPDOWN_THREAD, l->thread), &l->parts);
+	for (uint32_t i = 0; i < nr && !err; i++)
+		if (region_sum(s, i, &sum))
+			err = save(out, g_strdup_printf(TOPDOWN_REGION, regions_name(s->regions, i)), &sum);
 	return err;
 }
 
@@ -267,13 +361,15 @@ static void topdown_close(void *state)
 {
 	struct topdown *s = state;
 
-	for (struct topdown_lane *l = s->first; l; l = l->next)
+	for (struct topdown_lane *l = s->first; l; l = l->next) {
 		g_array_free(l->misses, TRUE);
+		g_free(l->region);
+	}
 }
 
 const struct method method_topdown = {
 	.name = "topdown",
-	.help = "second level of top-down analysis: front-end latency, branch mispredictions, memory",
+	.help = "second level of top-down analysis: front-end latency, branch mispredictions, memory; of threads and regions too",
 	.set = METHODS_STAT,
 	.state_size = sizeof(struct topdown),
 	.lane_size = sizeof(struct topdown_lane),

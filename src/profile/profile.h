@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <inttypes.h>
 #include <stdint.h>
 
 struct profile;
@@ -46,6 +47,10 @@ int profile_component(struct profile *p, const char *method, const char *compone
 int profile_event(struct profile *p, const char *event, uint64_t count);
 /* Any other figure of a method, by a name of its choosing: "error/instruction", "period". NaN: undefined, kept as NULL. */
 int profile_figure(struct profile *p, const char *method, const char *name, double value);
+/* As what top-down's second level is saved: of the run, and formats of the names for a thread's number and a region's name. */
+#define TOPDOWN_RUN "topdown"
+#define TOPDOWN_THREAD "topdown/thread/%" PRIu32
+#define TOPDOWN_REGION "topdown/region/%s"
 /* The same of one instruction: "latency/fetch_to_map". */
 int profile_insn_figure(struct profile *p, const char *method, uint32_t insn, const char *name, double value);
 

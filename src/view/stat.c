@@ -1,14 +1,16 @@
 /*
- * Whole-run figures: instructions a cycle, the CPI stack, commit states, issue slots, top-down, events; then the
- * same per thread and per marked region where there are several.
+ * Whole-run figures: instructions a cycle, the CPI stack, commit states, issue slots, top-down, events; then instructions,
+ * cycles and top-down per thread and per marked region where there are several.
  *
  * The components of the CPI stack are those of the method `fmt`. Ref: ASPLOS 2006 §4.1.1; Sites, "Issue slots";
  * top-down level 1: Yasin.
  */
+#include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/profile.h"
 #include "view/head.h"
 #include "view/number.h"
 #include "view/view.h"
@@ -26,7 +28,13 @@ static const struct { const char *first, *second, *first_meaning, *second_meanin
 	{ "branch_mispredicts", "machine_clears", NULL, "memory order, exceptions, flushes" },
 };
 
-/* All that both forms show. Arrays are the query's. */
+/* The second level of top-down. */
+struct parts {
+	bool known;
+	uint64_t first[NR_TOPDOWN];    /* part of each class, slots; the second part is the rest */
+};
+
+/* All that both forms show. Arrays are the query's but for those of parts. */
 struct stat {
 	const struct run_info *run;
 	const struct query_count *component, *event;
@@ -35,15 +43,53 @@ struct stat {
 	size_t components, events, threads, regions;
 	uint64_t states[NR_STATES];    /* units, over all threads */
 	struct slot_counts slots;      /* over all threads */
-	bool detailed;                 /* top-down has a second level: */
-	uint64_t first_part[NR_TOPDOWN]; /* of each class, slots; its second part is the rest */
+	struct parts parts;            /* over all threads */
+	struct parts *thread_parts, *region_parts; /* [threads], [regions] */
 };
+
+static void stat_fini(struct stat *s)
+{
+	g_free(s->thread_parts);
+	g_free(s->region_parts);
+}
+
+static int find_parts(struct query *q, const char *name, struct parts *out)
+{
+	const struct query_figure *figure;
+	size_t n;
+	int err = query_figures(q, name, &figure, &n);
+
+	out->known = !err && n;
+	for (size_t i = 0; i < n && !err; i++)
+		for (unsigned k = 0; k < NR_TOPDOWN; k++)
+			if (topdown_parts[k].first && !strcmp(figure[i].name, topdown_parts[k].first))
+				out->first[k] = (uint64_t)figure[i].value;
+	return err;
+}
+
+static int gather_parts(struct stat *s, struct query *q)
+{
+	int err = find_parts(q, TOPDOWN_RUN, &s->parts);
+
+	s->thread_parts = g_new0(struct parts, s->threads);
+	s->region_parts = g_new0(struct parts, s->regions);
+	for (size_t i = 0; i < s->threads && !err; i++) {
+		char *name = g_strdup_printf(TOPDOWN_THREAD, s->thread[i].thread);
+		err = find_parts(q, name, &s->thread_parts[i]);
+		g_free(name);
+	}
+	for (size_t i = 0; i < s->regions && !err; i++) {
+		char *name = g_strdup_printf(TOPDOWN_REGION, s->region[i].name);
+		err = find_parts(q, name, &s->region_parts[i]);
+		g_free(name);
+	}
+	return err;
+}
 
 static int gather(struct stat *s, const struct view_request *r)
 {
 	const struct query_state *state;
-	const struct query_figure *figure;
-	size_t n, figures;
+	size_t n;
 	int err;
 
 	*s = (struct stat){ .run = query_run(r->query) };
@@ -51,14 +97,8 @@ static int gather(struct stat *s, const struct view_request *r)
 	    (err = query_events(r->query, &s->event, &s->events)) ||
 	    (err = query_threads(r->query, &s->thread, &s->threads)) ||
 	    (err = query_regions(r->query, &s->region, &s->regions)) ||
-	    (err = query_figures(r->query, "topdown", &figure, &figures)) ||
-	    (err = query_states(r->query, &state, &n)))
+	    (err = gather_parts(s, r->query)) || (err = query_states(r->query, &state, &n)))
 		return err;
-	s->detailed = figures > 0;
-	for (size_t i = 0; i < figures; i++)
-		for (unsigned k = 0; k < NR_TOPDOWN; k++)
-			if (topdown_parts[k].first && !strcmp(figure[i].name, topdown_parts[k].first))
-				s->first_part[k] = (uint64_t)figure[i].value;
 	for (size_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < NR_STATES; k++)
 			if (!strcmp(state[i].state, state_names[k]))
@@ -101,70 +141,85 @@ static void slots_json(struct json *j, const struct slot_counts *s, uint64_t wid
 	json_end_object(j);
 }
 
-static int json(struct json *j, const struct view_request *r)
+/* Both levels. */
+static void topdown_json(struct json *j, const struct slot_counts *s, const struct parts *parts)
 {
-	struct stat s;
 	uint64_t classes[NR_TOPDOWN];
-	int err = gather(&s, r);
 
-	if (err)
-		return err;
-	topdown(&s.slots, classes);
+	topdown(s, classes);
+	json_object(j, "topdown");
+	for (unsigned i = 0; i < NR_TOPDOWN; i++)
+		json_ratio(j, topdown_names[i], classes[i], s->total);
+	json_end_object(j);
+	if (!parts->known)
+		return;
+	json_object(j, "topdown_parts");
+	for (unsigned i = 0; i < NR_TOPDOWN && topdown_parts[i].first; i++) {
+		json_ratio(j, topdown_parts[i].first, parts->first[i], s->total);
+		json_ratio(j, topdown_parts[i].second, less(classes[i], parts->first[i]), s->total);
+	}
+	json_end_object(j);
+}
+
+static void stat_json(struct json *j, const struct view_request *r, const struct stat *s)
+{
 	json_object(j, NULL);
 	head_json(j, r);
-	json_uint(j, "instructions", s.run->instructions);
-	json_uint(j, "uops", s.run->uops);
-	cycles_json(j, "cycles", r, s.run->cycles_units);
-	json_ratio(j, "ipc", s.run->instructions * s.run->units_per_cycle, s.run->cycles_units);
+	json_uint(j, "instructions", s->run->instructions);
+	json_uint(j, "uops", s->run->uops);
+	cycles_json(j, "cycles", r, s->run->cycles_units);
+	json_ratio(j, "ipc", s->run->instructions * s->run->units_per_cycle, s->run->cycles_units);
 	json_object(j, "cpi_stack");
-	for (size_t i = 0; i < s.components; i++)
-		cycles_json(j, s.component[i].name, r, s.component[i].count);
+	for (size_t i = 0; i < s->components; i++)
+		cycles_json(j, s->component[i].name, r, s->component[i].count);
 	json_end_object(j);
 	json_string(j, "cpi_stack_method", cpi_method);
 	json_object(j, "states");
 	for (unsigned i = 0; i < NR_STATES; i++)
-		cycles_json(j, state_names[i], r, s.states[i]);
+		cycles_json(j, state_names[i], r, s->states[i]);
 	json_end_object(j);
-	slots_json(j, &s.slots, s.run->width);
-	json_object(j, "topdown");
-	for (unsigned i = 0; i < NR_TOPDOWN; i++)
-		json_ratio(j, topdown_names[i], classes[i], s.slots.total);
-	json_end_object(j);
-	if (s.detailed) {
-		json_object(j, "topdown_parts");
-		for (unsigned i = 0; i < NR_TOPDOWN && topdown_parts[i].first; i++) {
-			json_ratio(j, topdown_parts[i].first, s.first_part[i], s.slots.total);
-			json_ratio(j, topdown_parts[i].second, less(classes[i], s.first_part[i]), s.slots.total);
-		}
-		json_end_object(j);
-	}
+	slots_json(j, &s->slots, s->run->width);
+	topdown_json(j, &s->slots, &s->parts);
 	json_object(j, "events");
-	for (size_t i = 0; i < s.events; i++)
-		json_uint(j, s.event[i].name, s.event[i].count);
+	for (size_t i = 0; i < s->events; i++)
+		json_uint(j, s->event[i].name, s->event[i].count);
 	json_end_object(j);
 	json_array(j, "threads");
-	for (size_t i = 0; i < s.threads; i++) {
+	for (size_t i = 0; i < s->threads; i++) {
 		json_object(j, NULL);
-		json_uint(j, "thread", s.thread[i].thread);
-		json_uint(j, "instructions", s.thread[i].instructions);
-		cycles_json(j, "cycles", r, s.thread[i].units);
-		slots_json(j, &s.thread[i].slots, s.run->width);
+		json_uint(j, "thread", s->thread[i].thread);
+		json_uint(j, "instructions", s->thread[i].instructions);
+		cycles_json(j, "cycles", r, s->thread[i].units);
+		slots_json(j, &s->thread[i].slots, s->run->width);
+		topdown_json(j, &s->thread[i].slots, &s->thread_parts[i]);
 		json_end_object(j);
 	}
 	json_end_array(j);
 	json_array(j, "regions");
-	for (size_t i = 0; i < s.regions; i++) {
+	for (size_t i = 0; i < s->regions; i++) {
 		json_object(j, NULL);
-		json_string(j, "name", s.region[i].name);
-		json_uint(j, "entries", s.region[i].entries);
-		json_uint(j, "instructions", s.region[i].instructions);
-		cycles_json(j, "cycles", r, s.region[i].units);
-		slots_json(j, &s.region[i].slots, s.run->width);
+		json_string(j, "name", s->region[i].name);
+		json_uint(j, "entries", s->region[i].entries);
+		json_uint(j, "instructions", s->region[i].instructions);
+		cycles_json(j, "cycles", r, s->region[i].units);
+		slots_json(j, &s->region[i].slots, s->run->width);
+		topdown_json(j, &s->region[i].slots, &s->region_parts[i]);
 		json_end_object(j);
 	}
 	json_end_array(j);
-	err = notes_json(j, r);
-	json_end_object(j);
+}
+
+static int json(struct json *j, const struct view_request *r)
+{
+	struct stat s;
+	int err = gather(&s, r);
+
+	if (!err) {
+		stat_json(j, r, &s);
+		err = notes_json(j, r);
+		json_end_object(j);
+	}
+	stat_fini(&s);
 	return err;
 }
 
@@ -223,21 +278,43 @@ static void amounts_heading(struct text *t, const char *heading)
 	             "bad", "retiring");
 }
 
-static int text(struct text *t, const struct view_request *r)
+/* The second level of one thread or region: the two parts of each class. */
+static void parts(struct text *t, const char *name, const struct slot_counts *c, const struct parts *p)
 {
-	struct stat s;
-	uint64_t classes[NR_TOPDOWN], per;
-	int err = gather(&s, r);
+	uint64_t classes[NR_TOPDOWN];
 
-	if (err)
-		return err;
-	per = s.run->units_per_cycle;
-	topdown(&s.slots, classes);
+	if (!p->known)
+		return;
+	topdown(c, classes);
+	fputs("  ", t->out);
+	text_field(t, name, 16, true, false);
+	for (unsigned i = 0; i < NR_TOPDOWN && topdown_parts[i].first; i++) {
+		char a[NUMBER_SIZE], b[NUMBER_SIZE];
+		uint64_t whole = c->total ? c->total : 1;
+
+		fprintf(t->out, " %13s%% %9s%%", number_ratio(a, p->first[i] * 100, whole, 1),
+		        number_ratio(b, less(classes[i], p->first[i]) * 100, whole, 1));
+	}
+	fputc('\n', t->out);
+}
+
+static void parts_heading(struct text *t, const char *heading)
+{
+	text_heading(t, "%-18s %14s %10s %14s %10s %14s %10s", heading, "front latency", "bandwidth", "back memory", "core", "bad branches",
+	             "clears");
+}
+
+static void stat_text(struct text *t, const struct view_request *r, const struct stat *s)
+{
+	uint64_t classes[NR_TOPDOWN], per;
+
+	per = s->run->units_per_cycle;
+	topdown(&s->slots, classes);
 	head_text(t, r);
 
 	text_heading(t, "CPI stack, cycles (method %s)", cpi_method);
-	for (size_t i = 0; i < s.components; i++)
-		part(t, s.component[i].name, component_meaning(s.component[i].name), s.component[i].count, per, s.run->cycles_units);
+	for (size_t i = 0; i < s->components; i++)
+		part(t, s->component[i].name, component_meaning(s->component[i].name), s->component[i].count, per, s->run->cycles_units);
 
 	text_heading(t, "Commit states, cycles");
 	static const char *const state_meanings[] = {
@@ -245,46 +322,70 @@ static int text(struct text *t, const struct view_request *r)
 		"nothing was there: after a flush",
 	};
 	for (unsigned i = 0; i < NR_STATES; i++)
-		part(t, state_names[i], state_meanings[i], s.states[i], per, s.run->cycles_units);
+		part(t, state_names[i], state_meanings[i], s->states[i], per, s->run->cycles_units);
 
-	text_heading(t, "Issue slots (%" PRIu64 " a cycle)", s.run->width);
-	part(t, "not filled", "the front end had nothing", less(s.slots.total, s.slots.filled), 1, s.slots.total);
-	part(t, "not issued", "filled, and held up behind", less(s.slots.filled, s.slots.issued), 1, s.slots.total);
-	part(t, "suppressed", "issued, never retired", less(s.slots.issued, s.slots.retired), 1, s.slots.total);
-	part(t, "retired", NULL, s.slots.retired, 1, s.slots.total);
+	text_heading(t, "Issue slots (%" PRIu64 " a cycle)", s->run->width);
+	part(t, "not filled", "the front end had nothing", less(s->slots.total, s->slots.filled), 1, s->slots.total);
+	part(t, "not issued", "filled, and held up behind", less(s->slots.filled, s->slots.issued), 1, s->slots.total);
+	part(t, "suppressed", "issued, never retired", less(s->slots.issued, s->slots.retired), 1, s->slots.total);
+	part(t, "retired", NULL, s->slots.retired, 1, s->slots.total);
 
 	text_heading(t, "Top-down, slots");
 	for (unsigned i = 0; i < NR_TOPDOWN; i++)
-		part(t, topdown_names[i], i == 2 ? "refilling after flushes included" : NULL, classes[i], 1, s.slots.total);
-	for (unsigned i = 0; i < NR_TOPDOWN && s.detailed && topdown_parts[i].first; i++) {
+		part(t, topdown_names[i], i == 2 ? "refilling after flushes included" : NULL, classes[i], 1, s->slots.total);
+	for (unsigned i = 0; i < NR_TOPDOWN && s->parts.known && topdown_parts[i].first; i++) {
 		if (!i)
 			text_heading(t, "Top-down, second level, slots");
-		part(t, topdown_parts[i].first, topdown_parts[i].first_meaning, s.first_part[i], 1, s.slots.total);
-		part(t, topdown_parts[i].second, topdown_parts[i].second_meaning, less(classes[i], s.first_part[i]), 1, s.slots.total);
+		part(t, topdown_parts[i].first, topdown_parts[i].first_meaning, s->parts.first[i], 1, s->slots.total);
+		part(t, topdown_parts[i].second, topdown_parts[i].second_meaning, less(classes[i], s->parts.first[i]), 1, s->slots.total);
 	}
 
 	text_heading(t, "Events, instructions committed with them");
-	for (size_t i = 0; i < s.events; i++) {
+	for (size_t i = 0; i < s->events; i++) {
 		char a[NUMBER_SIZE], b[NUMBER_SIZE];
 
-		fprintf(t->out, "%17s         %-18s  %s in 1000 instructions\n", number_grouped(a, s.event[i].count), s.event[i].name,
-		        s.run->instructions ? number_ratio(b, s.event[i].count * 1000, s.run->instructions, 3) : "-");
+		fprintf(t->out, "%17s         %-18s  %s in 1000 instructions\n", number_grouped(a, s->event[i].count), s->event[i].name,
+		        s->run->instructions ? number_ratio(b, s->event[i].count * 1000, s->run->instructions, 3) : "-");
 	}
-	if (s.threads > 1) {
+	if (s->threads > 1) {
 		amounts_heading(t, "Threads");
-		for (size_t i = 0; i < s.threads; i++) {
+		for (size_t i = 0; i < s->threads; i++) {
 			char name[24];
 
-			snprintf(name, sizeof name, "%" PRIu32, s.thread[i].thread);
-			amounts(t, name, s.thread[i].instructions, s.thread[i].units, &s.thread[i].slots, s.run);
+			snprintf(name, sizeof name, "%" PRIu32, s->thread[i].thread);
+			amounts(t, name, s->thread[i].instructions, s->thread[i].units, &s->thread[i].slots, s->run);
+		}
+		if (s->parts.known)
+			parts_heading(t, "Threads");
+		for (size_t i = 0; i < s->threads; i++) {
+			char name[24];
+
+			snprintf(name, sizeof name, "%" PRIu32, s->thread[i].thread);
+			parts(t, name, &s->thread[i].slots, &s->thread_parts[i]);
 		}
 	}
-	if (s.regions) {
+	if (s->regions) {
 		amounts_heading(t, "Regions");
-		for (size_t i = 0; i < s.regions; i++)
-			amounts(t, s.region[i].name, s.region[i].instructions, s.region[i].units, &s.region[i].slots, s.run);
+		for (size_t i = 0; i < s->regions; i++)
+			amounts(t, s->region[i].name, s->region[i].instructions, s->region[i].units, &s->region[i].slots, s->run);
+		if (s->parts.known)
+			parts_heading(t, "Regions");
+		for (size_t i = 0; i < s->regions; i++)
+			parts(t, s->region[i].name, &s->region[i].slots, &s->region_parts[i]);
 	}
-	return notes_text(t, r);
+}
+
+static int text(struct text *t, const struct view_request *r)
+{
+	struct stat s;
+	int err = gather(&s, r);
+
+	if (!err) {
+		stat_text(t, r, &s);
+		err = notes_text(t, r);
+	}
+	stat_fini(&s);
+	return err;
 }
 
 const struct view view_stat = {

@@ -4,7 +4,7 @@ all of them saw the same cycles; what ProfileMe estimates; top-down's two levels
 import json
 import shutil
 
-from lib import WORK, Skip, Tests, check, cyclewise, profile
+from lib import WORK, Skip, Tests, check, compile_program, cyclewise, profile
 
 tests = Tests()
 CYCLE_SAMPLERS = ["TEA", "NCI-TEA", "TIP", "IBS", "SPE", "RIS", "software"]
@@ -89,16 +89,33 @@ def profileme():
         check(abs(row["exact"]["retired"] + sum(row["exact"]["aborts"].values()) - 1) < 1e-5, f"fates {row['exact']}")
 
 
-@tests.case("top-down's second level sums to the first")
-def topdown():
-    answer, _ = profile("--", "true", command="stat")
-    level1, parts = answer["topdown"], answer["topdown_parts"]
+def check_topdown(answer, name):
+    """Both levels of one object of `stat`: classes sum to all slots, and are those of its slots; parts sum to their class."""
+    level1, parts, slots = answer["topdown"], answer["topdown_parts"], answer["slots"]
     for whole, first, second in (("frontend_bound", "frontend_latency", "frontend_bandwidth"),
                                  ("backend_bound", "memory_bound", "core_bound"),
                                  ("bad_speculation", "branch_mispredicts", "machine_clears")):
-        check(abs(parts[first] + parts[second] - level1[whole]) < 3e-6, f"{whole}: {level1}, {parts}")
-        check(parts[first] > 0 and parts[second] > 0, f"{whole}: {parts}")
-    check(abs(sum(level1.values()) - 1) < 4e-6, f"level 1: {level1}")
+        check(abs(parts[first] + parts[second] - level1[whole]) < 3e-6, f"{name}, {whole}: {level1}, {parts}")
+        check(parts[first] >= 0 and parts[second] >= 0, f"{name}, {whole}: {parts}")
+    check(abs(sum(level1.values()) - 1) < 4e-6, f"{name}, level 1: {level1}")
+    check(abs(level1["retiring"] - slots["retired"] / slots["total"]) < 1e-6, f"{name}: {level1}, {slots}")
+
+
+@tests.case("top-down's second level sums to the first, in the run, each thread and each region")
+def topdown():
+    answer, _ = profile("--", "true", command="stat")
+    check_topdown(answer, "run")
+    check(all(part > 0 for part in answer["topdown_parts"].values()), f"parts {answer['topdown_parts']}")
+    answer, _ = profile(compile_program("counters.c", "x86-64"), "2000", "threads", command="stat")
+    check_topdown(answer, "run")
+    for thread in answer["threads"]:
+        check_topdown(thread, f"thread {thread['thread']}")
+    for part, share in answer["topdown_parts"].items():
+        threads = sum(t["topdown_parts"][part] * t["slots"]["total"] for t in answer["threads"])
+        check(abs(threads / answer["slots"]["total"] - share) < 4e-6, f"{part}: threads {threads}, run {share}")
+    region = answer["regions"][0]
+    check_topdown(region, "region")
+    check(region["topdown_parts"]["core_bound"] > 0.6, f"a chain of multiplications: {region}")
 
 
 @tests.case("TEA takes 249 bytes on boom, TIP 57")

@@ -19,4 +19,8 @@ INSERT INTO state VALUES (0, 'compute', 30 * 720720), (0, 'stalled', 30 * 720720
 INSERT INTO component VALUES ('fmt', 'base', 85 * 720720, 0), ('fmt', 'itlb', 5 * 720720, 1);
 INSERT INTO event VALUES ('DR-TLB', 9, 0), ('FL-MO', 1, 1);
 INSERT INTO unmodelled VALUES ('SDOT', 10), ('USDOT', 2);
-INSERT INTO figure VALUES ('topdown', 'frontend_latency', 60, 0), ('topdown', 'branch_mispredicts', 27, 1), ('topdown', 'memory_bound', 15, 2);
+INSERT INTO figure VALUES ('topdown', 'frontend_latency', 60, 0), ('topdown', 'branch_mispredicts', 27, 1), ('topdown', 'memory_bound', 15, 2),
+	('topdown/thread/0', 'frontend_latency', 40, 0), ('topdown/thread/0', 'branch_mispredicts', 22, 1), ('topdown/thread/0', 'memory_bound', 10, 2),
+	('topdown/thread/1', 'frontend_latency', 20, 0), ('topdown/thread/1', 'branch_mispredicts', 5, 1), ('topdown/thread/1', 'memory_bound', 5, 2),
+	('topdown/region/parse', 'frontend_latency', 24, 0), ('topdown/region/parse', 'branch_mispredicts', 11, 1),
+	('topdown/region/parse', 'memory_bound', 0, 2);

@@ -1,6 +1,7 @@
 /* Issue slots, regions and top-down: hand-made streams, and random ones against a slot-by-slot reference. Executions. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,7 @@ static void test_region(void **ctx)
 struct window {                        /* of the run, or one region */
 	unsigned depth;
 	struct slot_counts slots;
+	uint64_t latency, branch, memory; /* slots, of top-down's second level */
 };
 
 struct reference {
@@ -135,7 +137,6 @@ struct reference {
 	struct fake_counters retired, regions[STREAM_REGIONS];
 	bool *inside[STREAM_REGIONS];  /* [record] */
 	bool *miss;                    /* [cycle]: the oldest instruction has one and is not done */
-	uint64_t latency, branch, memory; /* slots, of top-down */
 };
 
 enum slot_class { EMPTY, RECOVERY, WAITS, WRONG, RIGHT };
@@ -149,14 +150,20 @@ static void count_one(struct window *w, enum slot_class class)
 	w->slots.retired += class == RIGHT;
 }
 
-static void count(struct reference *r, enum slot_class class)
+/* One slot, and whether it is in the first part of its class. */
+static void count(struct reference *r, enum slot_class class, bool latency, bool branch, bool memory)
 {
 	if (!r->run.depth)
 		return;
-	count_one(&r->run, class);
-	for (unsigned i = 0; i < STREAM_REGIONS; i++)
-		if (r->region[i].depth)
-			count_one(&r->region[i], class);
+	for (unsigned i = 0; i <= STREAM_REGIONS; i++) {
+		struct window *w = i < STREAM_REGIONS ? &r->region[i] : &r->run;
+		if (!w->depth)
+			continue;
+		count_one(w, class);
+		w->latency += latency;
+		w->branch += branch;
+		w->memory += memory;
+	}
 }
 
 static void nest(unsigned *depth, bool begin)
@@ -218,25 +225,18 @@ static void slot_by_slot(struct reference *r, const struct timed *t, size_t n, u
 				if (h->flags & TIMED_MARK)
 					nest(&r->region[(h->insn - STREAM_MARK) / 2].depth, h->insn % 2 == 0);
 			}
-			count(r, timed_commits(h) ? RIGHT : WRONG);
-			r->branch += r->run.depth && h->flags & TIMED_WRONG;
+			count(r, timed_commits(h) ? RIGHT : WRONG, false, h->flags & TIMED_WRONG, false);
 			gone++;
 			left--;
 		}
 		unsigned first = gone;
 		for (size_t k = head; k < n && left && waits(&t[k], x); k++, first = 0)
-			for (unsigned s = first; s < t[k].slots && left; s++, left--) {
-				count(r, WAITS);
-				r->memory += r->run.depth && r->miss[x];
-			}
+			for (unsigned s = first; s < t[k].slots && left; s++, left--)
+				count(r, WAITS, false, false, r->miss[x]);
 		bool nothing = left == width;
-		for (; left; left--) {
-			count(r, recovery[x].recovers ? RECOVERY : EMPTY);
-			if (!r->run.depth)
-				continue;
-			r->latency += !recovery[x].recovers && nothing;
-			r->branch += recovery[x].recovers && recovery[x].branch;
-		}
+		for (; left; left--)
+			count(r, recovery[x].recovers ? RECOVERY : EMPTY, !recovery[x].recovers && nothing,
+			      recovery[x].recovers && recovery[x].branch, false);
 	}
 	free(recovery);
 }
@@ -280,6 +280,13 @@ static void assert_same(const struct fake_counters *c, const struct window *w, c
 	assert_int_equal(c->entries, retired->entries);
 }
 
+static void assert_parts(const struct profile *p, const char *name, const struct window *w)
+{
+	assert_int_equal(fake_value(p, name, "frontend_latency", 0), w->latency);
+	assert_int_equal(fake_value(p, name, "branch_mispredicts", 0), w->branch);
+	assert_int_equal(fake_value(p, name, "memory_bound", 0), w->memory);
+}
+
 static void check(const struct profile *checkpoint, void *ctx)
 {
 	const struct slot_counts *s = &checkpoint->thread[0].slots;
@@ -294,7 +301,7 @@ static void check(const struct profile *checkpoint, void *ctx)
 
 static void test_random(void **ctx)
 {
-	uint64_t seen[3] = { 0 };
+	uint64_t seen[3] = { 0 }, in_regions = 0;
 
 	for (unsigned k = 0; k < 120; k++) {
 		struct stream_config config = { .seed = k + 1, .records = 4000, .width = 1 + k % 6, .commit_width = 1 + k % 9,
@@ -321,14 +328,21 @@ static void test_random(void **ctx)
 		fake_drive(&run, &t, &n, 1);
 		assert_same(&p->thread[0], &r->run, &r->retired);
 		struct profile *top = calloc(1, sizeof(*top));
-		struct fake_run topdown = { .method = method_find("topdown"), .profile = top, .run = { .desc = fake_desc(&config) } };
+		struct fake_run topdown = { .method = method_find("topdown"), .profile = top,
+		                            .run = { .desc = fake_desc(&config), .regions = fake_regions() } };
 		fake_drive(&topdown, &t, &n, 1);
-		assert_int_equal(fake_value(top, "topdown", "frontend_latency", 0), r->latency);
-		assert_int_equal(fake_value(top, "topdown", "branch_mispredicts", 0), r->branch);
-		assert_int_equal(fake_value(top, "topdown", "memory_bound", 0), r->memory);
-		seen[0] += r->latency;
-		seen[1] += r->branch;
-		seen[2] += r->memory;
+		assert_parts(top, "topdown", &r->run);
+		assert_parts(top, "topdown/thread/0", &r->run);
+		for (unsigned i = 0; i < STREAM_REGIONS; i++) {
+			char name[32];
+			snprintf(name, sizeof(name), "topdown/region/r%u", i);
+			if (p->region[i].set)
+				assert_parts(top, name, &r->region[i]);
+			in_regions += r->region[i].latency && r->region[i].branch && r->region[i].memory;
+		}
+		seen[0] += r->run.latency;
+		seen[1] += r->run.branch;
+		seen[2] += r->run.memory;
 		free(top);
 		free(r->miss);
 		if (!config.windows) {
@@ -348,6 +362,7 @@ static void test_random(void **ctx)
 	}
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(seen[i] > 100000);
+	assert_true(in_regions > 30);
 }
 
 /* --- read while it runs ------------------------------------------------------------------------------ */
