@@ -156,7 +156,10 @@ static void begin(struct ooo *o, struct attempt *a)
 	a->slots = a->fused ? 0 : a->in->slots ? a->in->slots : 1;
 	if (a->in->flags & INSN_UNMODELLED)
 		a->slots = (uint32_t)o->desc->unmodelled_uops;
+	rename_stack(o, a);
 	rename_dispatch(o, a, false);
+	if (__builtin_expect(a->stack_sync, 0))
+		rename_stack_sync(o, a);
 }
 
 /* A load ran before an older store to its address: it and all that followed are squashed, and fetched again. */
@@ -221,7 +224,10 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 	o->started = true;
 	a.pair_ports = pair_ports(o, &a, s + 1, ahead);
 	frontend_deliver(&o->front, in, false, &a.fetched);
+	rename_stack(o, &a);
 	rename_dispatch(o, &a, true);
+	if (__builtin_expect(a.stack_sync, 0))
+		rename_stack_sync(o, &a);
 	execute_plain(o, &a);
 	attempt_commit(o, &a);
 	a.drain = a.leave;

@@ -75,6 +75,8 @@ struct ooo {
 	uint64_t bound_cycle;
 	uint32_t bind_turn;            /* alternates between two equal load ports */
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
+	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
+	uint8_t stack_pointer;         /* the register; REG_NONE: not seen yet */
 	uint8_t sched_of_port[CORE_PORTS]; /* NO_SCHEDULER: holds no entry */
 	uint32_t sched_entries[CORE_SCHEDULERS];
 
@@ -118,6 +120,7 @@ struct attempt {
 	uint16_t pair_ports;           /* first of a macro-fused pair: those of the branch that it issues with; 0: it is none */
 	bool fused;                    /* second of one */
 	bool eliminated;               /* a move done at rename */
+	bool stack_sync;               /* one of its slots is the uop that brings the stack pointer up to date */
 	uint16_t never;                /* what is supposed of it: suppose.h */
 
 	uint64_t dispatch, dispatch_last; /* first and last slot */

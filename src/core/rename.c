@@ -69,6 +69,23 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 	return needed;
 }
 
+void rename_stack_sync(struct ooo *o, const struct attempt *a)
+{
+	uint64_t ready = later(a->dispatch + (unsigned)o->desc->issue_latency, o->reg_ready[o->stack_pointer]), first = UINT64_MAX;
+	unsigned port = 0;
+
+	for (unsigned rest = (unsigned)o->desc->rename_stack_ports; rest; rest &= rest - 1) {
+		unsigned p = (unsigned)__builtin_ctz(rest);
+		uint64_t c = ports_first(&o->ports, p, ready);
+		if (c < first) {
+			first = c;
+			port = p;
+		}
+	}
+	ports_book(&o->ports, port, first);
+	o->reg_ready[o->stack_pointer] = first + 1;
+}
+
 static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
 {
 	const int32_t *const entries[CORE_SCHEDULERS] = {
@@ -81,7 +98,7 @@ static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
 struct wait rename_reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most)
 {
 	const struct insn *in = a->in;
-	unsigned integer = in->registers & 15, vector = in->registers >> 4;
+	unsigned integer = in->nr_integer, vector = in->nr_vector;
 
 	if (most == l->rob)
 		return (struct wait){ most, holder_of(o, o->rob, o->nr_slots, (uint64_t)o->desc->rob_entries,

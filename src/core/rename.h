@@ -164,6 +164,31 @@ static inline bool eliminate(struct ooo *o, const struct attempt *a)
 	return o->held.held.of[HELD_MOVE + bank_of(in->dst[0])] < o->desc->rename_move_slots;
 }
 
+/* --- stack engine ------------------------------------------------------------------------------------ */
+
+/* Before dispatch: what the instruction does to the offset, and whether the pointer has to be brought up to date for it. */
+static inline void rename_stack(struct ooo *o, struct attempt *a)
+{
+	const struct insn *in = a->in;
+
+	a->stack_sync = false;
+	if (__builtin_expect(!in->stack, 1) || !o->desc->rename_stack_ports)
+		return;
+	if (in->stack == STACK_MOVES) {
+		o->stack_offset += in->branch == BRANCH_RETURN || !(in->flags & INSN_STORE) ? -1 : 1;
+		o->stack_pointer = in->addr[0];
+		return;
+	}
+	if (in->stack == STACK_READS && o->stack_offset) {
+		a->stack_sync = true;
+		a->slots++;
+	}
+	o->stack_offset = 0;
+}
+
+/* rename.c: behind dispatch, where that is so: that uop. */
+void rename_stack_sync(struct ooo *o, const struct attempt *a);
+
 /* --- dispatch ---------------------------------------------------------------------------------------- */
 
 /* The in-order part: from `cycle` on, `slots` slots of the rename width. */
@@ -196,8 +221,8 @@ static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a,
 	struct limits l = {
 		.width = o->rename_cycle + (o->rename_used >= (unsigned)o->desc->rename_width),
 		.rob = rob_free(o, a->slots),
-		.integer = registers_free(o, BANK_INTEGER, in->registers & 15),
-		.vector = registers_free(o, BANK_VECTOR, in->registers >> 4),
+		.integer = registers_free(o, BANK_INTEGER, in->nr_integer),
+		.vector = registers_free(o, BANK_VECTOR, in->nr_vector),
 	};
 
 	if (!plain && in->flags & (INSN_SERIALIZE | INSN_SYSCALL) && !(a->never & PSV_FL_EX))
@@ -271,8 +296,8 @@ static inline void rename_committed(struct ooo *o, const struct attempt *a)
 		o->rob[o->nr_slots & o->ring_mask] = (struct holder){ a->leave, o->record };
 	if (a->fused)
 		return;
-	take_registers(o, BANK_INTEGER, a->in->registers & 15u, a->leave);
-	take_registers(o, BANK_VECTOR, a->in->registers >> 4, a->leave);
+	take_registers(o, BANK_INTEGER, a->in->nr_integer, a->leave);
+	take_registers(o, BANK_VECTOR, a->in->nr_vector, a->leave);
 }
 
 #endif

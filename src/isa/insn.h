@@ -84,6 +84,14 @@ enum insn_flags {
 	INSN_JCC_ERRATUM = 1u << 31, /* a jump, or fused pair, that crosses or ends on a 32-byte boundary */
 };
 
+/* What it has to do with a stack pointer whose offset rename keeps track of (x86's stack engine). */
+enum stack_use {
+	STACK_NONE,
+	STACK_MOVES,           /* push, pop, call, return: the offset changes, the register does not */
+	STACK_READS,           /* the register itself is wanted */
+	STACK_SETS,            /* it gets another value without being read */
+};
+
 enum { INSN_ADDRS = 3, INSN_DATAS = 6, INSN_DSTS = 6 };
 #define DST_WRITEBACK 0x80 /* in dst_latency: the base register's update, ready that many cycles after the addresses */
 
@@ -105,7 +113,8 @@ struct insn {
 	uint8_t dst[INSN_DSTS];
 	uint8_t dst_latency[INSN_DSTS];/* cycles after compute issue, normally `latency`; or DST_WRITEBACK | cycles */
 	uint8_t nr_loads, nr_compute;  /* of its uops; what is left are store uops (insn_count() fills these and the next) */
-	uint8_t registers;             /* physical registers it takes: integer bank | vector bank << 4 */
+	uint8_t nr_integer : 3, nr_vector : 3; /* physical registers it takes of each bank */
+	uint8_t stack : 2;             /* enum stack_use */
 	uint8_t decode_uops;           /* fused uops as decoded: > 1 needs the complex decoder, > 4 the sequencer (x86) */
 };
 
@@ -132,7 +141,8 @@ static inline void insn_count(struct insn *in, const struct uop *uops)
 		in->flags |= INSN_BRANCH;
 	in->nr_loads = (uint8_t)loads;
 	in->nr_compute = (uint8_t)compute;
-	in->registers = (uint8_t)(integer | vector << 4);
+	in->nr_integer = integer & 7;
+	in->nr_vector = vector & 7;
 }
 
 _Static_assert(sizeof(struct insn) == 64, "a static instruction is one cache line");

@@ -3,7 +3,7 @@
  *
  *  - Flags are two renamer registers, CF and the rest: INC and DEC leave CF alone, BT leaves the rest, and a
  *    chain through CF (ADC) is not broken by them. LLVM sees EFLAGS as one.
- *  - RSP of PUSH, POP, CALL and RET is updated by the stack engine: no uop, no latency.
+ *  - RSP of PUSH, POP, CALL and RET is updated by the stack engine: no uop, no latency; who else reads it is marked.
  *  - The x87 stack is st0..st7 by the names in the instruction; a popping instruction's result goes by the name
  *    it has afterwards. Pushes do not rename what lies below, so a chain through it may be lost.
  *  - MXCSR, FPCW and segment registers are not renamed: what writes them serialises or is rare.
@@ -262,6 +262,25 @@ static void operands(struct shape *s)
 	}
 }
 
+static bool names(const uint8_t *regs, unsigned nr, uint8_t reg)
+{
+	while (nr)
+		if (regs[--nr] == reg)
+			return true;
+	return false;
+}
+
+static enum stack_use stack_use(const struct shape *s)
+{
+	const struct insn *i = s->insn;
+
+	if (s->traits & STACK)
+		return STACK_MOVES;
+	if (names(i->addr, i->nr_addr, X86_RSP) || names(i->data, i->nr_data, X86_RSP))
+		return STACK_READS;
+	return names(i->dst, i->nr_dst, X86_RSP) ? STACK_SETS : STACK_NONE;
+}
+
 static bool same_sources(const struct decoded *d)
 {
 	return d->nr_explicit == 3 && d->operand[1].reg && d->operand[1].reg == d->operand[2].reg;
@@ -366,6 +385,7 @@ static void x86_shape(struct shape *s)
 		string_operands(s);
 	else
 		operands(s);
+	s->insn->stack = stack_use(s) & 3;
 	access_flags(s, m);
 	order_flags(s);
 	flag_registers(s);

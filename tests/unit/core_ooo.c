@@ -295,6 +295,33 @@ static void t220_move_elimination(void **state)
 	machine_free(m);
 }
 
+/* A push, a pop, or both, then the stack pointer itself is read: two slots, and a cycle later, where its offset is not 0. */
+static void t221_stack_engine(void **state)
+{
+	static const struct { bool push, pop; uint8_t slots; } kind[] = { { true, true, 1 }, { true, false, 2 }, { false, true, 2 } };
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.rename_stack_ports = ALU;
+		uint32_t push = make_store(m, R1, R2), pop = make_load(m, R3, R1), read = make_alu(m, R4, R1, 0, 1, ALU);
+		m->insn[push].stack = m->insn[pop].stack = STACK_MOVES;
+		m->insn[read].stack = STACK_READS;
+		if (kind[k].push)
+			run_access(m, push, 0x10000, 8);
+		if (kind[k].pop)
+			run_access(m, pop, 0x20000, 8);
+		run_insn(m, read);
+		run_insn(m, read);
+		machine_time(m);
+		size_t n = (size_t)kind[k].push + kind[k].pop;
+		assert_int_equal(committed(m, n)->slots, kind[k].slots);
+		assert_int_equal(committed(m, n + 1)->slots, 1);
+		assert_int_equal(committed(m, n)->issue, 4 + kind[k].slots - 1);
+		machine_free(m);
+	}
+}
+
 /* Load to use: 5 cycles; pointer chase by a simple address: 4. */
 static void t300_load_to_use(void **state)
 {
@@ -604,7 +631,7 @@ int main(void)
 		cmocka_unit_test(t200_chain), cmocka_unit_test(t201_ports), cmocka_unit_test(t202_out_of_order),
 		cmocka_unit_test(t203_unit), cmocka_unit_test(t204_bound_until),
 		cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
-		cmocka_unit_test(t212_registers), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination),
+		cmocka_unit_test(t212_registers), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t320_violation), cmocka_unit_test(t330_store_queue), cmocka_unit_test(t331_drain),

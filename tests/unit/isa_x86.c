@@ -299,8 +299,36 @@ static void vector_forms(void **state)
 	check(vector, sizeof vector / sizeof *vector);
 }
 
+/* Who moves the stack engine's offset, who reads the register, who overwrites it. */
+static void stack_pointer(void **state)
+{
+	static const struct { const char *hex; enum stack_use use; } row[] = {
+		{ "53", STACK_MOVES },                  /* push %rbx */
+		{ "5b", STACK_MOVES },                  /* pop %rbx */
+		{ "e8 00 00 00 00", STACK_MOVES },      /* call */
+		{ "c3", STACK_MOVES },                  /* ret */
+		{ "48 83 ec 18", STACK_READS },         /* sub $0x18,%rsp */
+		{ "48 8b 44 24 08", STACK_READS },      /* mov 0x8(%rsp),%rax */
+		{ "48 89 e5", STACK_READS },            /* mov %rsp,%rbp */
+		{ "48 89 ec", STACK_SETS },             /* mov %rbp,%rsp */
+		{ "c9", STACK_SETS },                   /* leave */
+		{ "48 01 f8", STACK_NONE },             /* add %rdi,%rax */
+	};
+	struct code *code = show_core("skylake-sp");
+
+	(void)state;
+	for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+		uint8_t bytes[SHOW_BYTES];
+		unsigned length = show_bytes(row[k].hex, bytes);
+		assert_int_equal(code_insn(code, code_add(code, 0x100000, bytes, length))->stack, row[k].use);
+	}
+	code_free(code);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(integer_forms), cmocka_unit_test(vector_forms) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(integer_forms), cmocka_unit_test(vector_forms), cmocka_unit_test(stack_pointer),
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
