@@ -332,6 +332,19 @@ int core_desc_ideal(struct core_desc *d, const char *parts)
 	return ret;
 }
 
+bool core_desc_idealise(struct core_desc *d, const struct core_ideal *more)
+{
+	bool changed = false;
+
+	for (int i = 0; i < NR_CORE_IDEALS; i++) {
+		bool *part = (bool *)((char *)&d->ideal + core_ideals[i].offset);
+
+		changed |= !*part && *(const bool *)((const char *)more + core_ideals[i].offset);
+		*part |= *(const bool *)((const char *)more + core_ideals[i].offset);
+	}
+	return changed;
+}
+
 const char *core_desc_source(const struct core_desc *d, const char *param)
 {
 	int i = param_index(param);

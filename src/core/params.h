@@ -58,7 +58,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, corrector, 0, 0, 1, "0/1", "statistical corrector") \
 	X(branch, indirect_entries, 512, 0, 65536, "entries", "indirect target predictor, a tagged table; 0: BTB only") \
 	X(branch, indirect_tables, 4, 1, 8, "tables", "tables of the indirect predictor, geometric histories") \
-	X(branch, indirect_history, 64, 2, 1000, "", "longest history of the indirect predictor: 4 bits a target, 1 a direction; or taken branches")
+	X(branch, indirect_history, 64, 2, 1000, "", "longest history of the indirect predictor: 4 bits a target, 1 a direction; or taken branches") \
+	X(fmt, rows, 0, 0, 4096, "branches", "rows of the miss event table that the CPI stacks FMT and sFMT take for granted; 0: enough")
 
 #define BACKEND_PARAMS(X) \
 	X(rename, width, 4, 1, 16, "slots/cycle", "fused-domain uops renamed and dispatched a cycle; the issue slots T") \
@@ -273,6 +274,8 @@ int core_desc_set(struct core_desc *d, const char *assignment);
 int core_desc_scale(struct core_desc *d, const char *assignment);
 /* "l1d,branch". */
 int core_desc_ideal(struct core_desc *d, const char *parts);
+/* Those that are set in `more`, too; whether that changes anything. */
+bool core_desc_idealise(struct core_desc *d, const struct core_ideal *more);
 /* Names of the shipped cores, sorted; free with g_strfreev(). */
 char **core_desc_names(void);
 /* The core an ISA gets when none is named. */

@@ -23,13 +23,11 @@ static int naive_open(void *state, const struct run *run)
 {
 	struct naive *s = state;
 	const struct core_desc *d = run->desc;
-	uint64_t l2 = (uint64_t)(d->l2_size ? d->l2_latency : d->llc_latency), llc = (uint64_t)(d->llc_size ? d->llc_latency : d->l2_latency);
-	uint64_t memory_ns = (uint64_t)(d->dram_latency_ns + d->dram_rcd_ns + d->dram_cas_ns);
-	uint64_t memory = llc + memory_ns * (uint64_t)d->clock_mhz / 1000;
+	uint64_t l2 = (uint64_t)(d->l2_size ? d->l2_latency : d->llc_latency);
 	uint64_t walk = (uint64_t)d->walk_overhead + (uint64_t)d->walk_levels * l2;
 
 	s->penalty[CPI_L1I] = s->penalty[CPI_L1D] = l2;
-	s->penalty[CPI_L2I] = s->penalty[CPI_L2D] = memory;
+	s->penalty[CPI_L2I] = s->penalty[CPI_L2D] = cpi_memory_cycles(d);
 	s->penalty[CPI_ITLB] = s->penalty[CPI_DTLB] = d->stlb_entries ? (uint64_t)d->stlb_latency : walk;
 	s->penalty[CPI_BRANCH] = (uint64_t)(d->branch_mispredict + d->fetch_latency + d->decode_latency + d->rename_latency);
 	return 0;

@@ -463,6 +463,9 @@ static void idealising(void **state)
 	assert_option(core_desc_ideal(&d, "l1i,"), "--ideal", "there is no part '' in 'l1i,'",
 		"the parts are: l1i, l2i, itlb, l1d, l2d, dtlb, branch");
 	assert_false(d.ideal.l1i);
+	assert_false(core_desc_idealise(&d, &(struct core_ideal){ .branch = true }));
+	assert_true(core_desc_idealise(&d, &(struct core_ideal){ .branch = true, .itlb = true }));
+	assert_true(d.ideal.l1d && d.ideal.branch && d.ideal.itlb && !d.ideal.l1i);
 }
 
 /* Sensitivity and what-if copy a description and change the copy. */

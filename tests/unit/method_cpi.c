@@ -137,10 +137,26 @@ static void test_naive(void **ctx)
 	free(d);
 }
 
+/* Long latencies count with the base, which may be negative; the first of equals is the worst. */
+static void test_error(void **ctx)
+{
+	const int64_t reference[NR_CPI] = { 50 * U, 10 * U, 0, 0, 20 * U, 15 * U, 0, 5 * U, 0 };
+	const int64_t same[NR_CPI] = { 30 * U, 10 * U, 0, 0, 20 * U, 15 * U, 0, 5 * U, 20 * U };
+	const int64_t wrong[NR_CPI] = { INT64_C(-10) * U, 10 * U, 0, 0, 20 * U, 55 * U, 8 * U, 5 * U, 12 * U };
+	struct cpi_error e = cpi_error(same, reference, 100 * U);
+
+	assert_true(e.max == 0 && e.average == 0 && e.worst == CPI_BASE);
+	e = cpi_error(wrong, reference, 100 * U);
+	assert_true(e.max > 0.4799 && e.max < 0.4801 && e.worst == CPI_BASE);
+	assert_true(e.average > 0.1199 && e.average < 0.1201);      /* 48, 40 and 8, of eight */
+	e = cpi_error(reference, wrong, 200 * U);
+	assert_true(e.max > 0.2399 && e.max < 0.2401);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_power5), cmocka_unit_test(test_power5_random), cmocka_unit_test(test_naive),
+		cmocka_unit_test(test_power5), cmocka_unit_test(test_power5_random), cmocka_unit_test(test_naive), cmocka_unit_test(test_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

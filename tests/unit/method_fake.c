@@ -148,6 +148,10 @@ struct core_desc *fake_desc(const struct stream_config *config)
 	desc.rename_width = (int32_t)config->width;
 	desc.commit_width = (int32_t)config->commit_width;
 	desc.rob_entries = (int32_t)config->rob;
+	desc.fmt_rows = 0;
+	desc.l2_latency = 10;
+	desc.dram_latency_ns = 30;
+	desc.clock_mhz = 1000;
 	return &desc;
 }
 

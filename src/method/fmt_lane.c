@@ -1,0 +1,68 @@
+#include "method/fmt_lane.h"
+
+#include <string.h>
+
+void fmt_lane_init(struct fmt_lane *l, const struct core_desc *desc, bool any_stall)
+{
+	occupancy_init(&l->rob, desc, any_stall);
+	fmt_table_init(&l->table, fmt_table_rows(desc));
+	l->mispredicted = FMT_NO_ROW;
+}
+
+void fmt_lane_fini(struct fmt_lane *l)
+{
+	occupancy_fini(&l->rob);
+	fmt_table_fini(&l->table);
+}
+
+static void sum(const struct fmt_lane *l, uint64_t cycles[NR_CPI])
+{
+	for (unsigned k = 0; k < NR_CPI; k++)
+		cycles[k] = l->rob.cycles[k] + l->table.total[k];
+}
+
+void fmt_lane_finish(struct fmt_lane *l)
+{
+	struct fmt_table *f = &l->table;
+
+	occupancy_end(&l->rob, l->end);
+	fmt_lane_follow(l);
+	if (f->waits != FMT_NO_ROW)
+		fmt_table_recover(f, l->rob.on, 0);
+	fmt_table_retire(f, UINT64_MAX);
+	sum(l, l->final.cycles);
+}
+
+static void take(struct fmt_lane *l, const struct walked *w)
+{
+	if (w->every & w->any & TIMED_COUNTED) {
+		l->units += (w->end - w->from) * CYCLE_UNITS;
+		return;
+	}
+	for (const struct interval *v = w->v; v < w->v + w->nr; v++)
+		l->units += interval_counts(v) ? (v->commit - v->from) * CYCLE_UNITS + v->units : 0;
+}
+
+/* What has dispatched may be ahead of what is final: a checkpoint has the stack of an earlier cycle, the base the rest. */
+void fmt_lane_publish(struct fmt_lane *l, const struct walked *w)
+{
+	take(l, w);
+	l->end = w->end;
+	if (l->newest.now > l->end)
+		return;
+	l->final = l->newest;
+	l->newest.now = l->rob.now;
+	sum(l, l->newest.cycles);
+}
+
+int fmt_lanes_save(const struct fmt_lane *l, const char *name, struct profile *out)
+{
+	uint64_t units = 0, cycles[NR_CPI] = { 0 };
+
+	for (; l; l = l->next) {
+		units += l->units;
+		for (unsigned k = CPI_BASE + 1; k < NR_CPI; k++)
+			cycles[k] += l->final.cycles[k];
+	}
+	return cpi_save(out, name, units, cycles);
+}
