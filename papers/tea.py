@@ -28,7 +28,7 @@ cycles. What counts is the number of samples, which the tables give, with what a
 
 def methods(study, programs):
     """{name: Run} of the set."""
-    return {p.name: study.run(p, "methods", "--period", PERIOD, "--sweep-period", profile=True) for p in programs}
+    return {p.name: study.run(p, "methods", "--period", PERIOD, "--sweep-period", "--no-simulation", profile=True) for p in programs}
 
 
 def errors(run, grain="instruction"):

@@ -29,7 +29,7 @@ struct command {
 	const char *help;              /* paragraphs, separated by empty lines */
 	unsigned groups;               /* enum option_group: the options it takes */
 	bool runs;                     /* its first operand is a program, whose own arguments follow */
-	const struct driven *driven;   /* what takes the steps; NULL: a core a thread, and the methods */
+	const struct driven *driven;   /* what takes the steps; NULL: a core a thread and the methods alone */
 	enum method_set methods;       /* that look at it */
 	/* The exit status, or -errno with the message set. */
 	int (*run)(struct invocation *call);

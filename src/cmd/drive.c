@@ -29,8 +29,9 @@ struct drive {
 	struct code *code;
 	struct source *source;
 	struct run run;
-	struct lanes *lanes;           /* NULL where something else is driven */
-	void *state;                   /* of what is driven instead, or looks a second time */
+	struct lanes *lanes;           /* NULL where something is driven in their place */
+	const struct driven *driven;   /* the config's */
+	void *state;                   /* of what is driven, or looks a second time */
 	struct spool *spool;           /* NULL: nothing is kept */
 	bool looked;                   /* a second time */
 	struct profile *profile;
@@ -112,7 +113,7 @@ static int describe(struct drive *d)
 
 static int find_model(struct drive *d)
 {
-	const char *preset = d->config->driven ? d->config->driven->model : "ooo";
+	const char *preset = d->driven ? d->driven->model : "ooo";
 	const char *name = d->config->options->model ? d->config->options->model : preset;
 	struct nearest near = { .name = name };
 
@@ -161,9 +162,11 @@ static int start(struct drive *d)
 		.sweep = o->sweep_period,
 	};
 	const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .options = o };
-	if (d->config->driven)
-		return d->config->driven->open(&d->state, &run);
-	err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods);
+
+	if (!d->driven || d->driven->beside)
+		err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods);
+	if (d->driven && !err)
+		err = d->driven->open(&d->state, &run);
 	if (err || !d->config->second)
 		return err;
 	err = d->config->second->open(&d->state, &run);
@@ -292,7 +295,10 @@ static int save(struct drive *d, struct profile *p, bool over)
 		return err;
 	save_run(p, d);
 	save_result(p, r, over, d->spool && spool_full(d->spool));
-	err = d->lanes ? lanes_save(d->lanes, p) : d->config->driven->save(d->state, p);
+	if (d->lanes)
+		err = lanes_save(d->lanes, p);
+	if (d->driven && !err)
+		err = d->driven->save(d->state, p);
 	if (!err && d->looked)
 		err = d->config->second->save(d->state, p);
 	if (err)
@@ -359,7 +365,10 @@ static int pump(struct drive *d)
 	while (!err && (more = d->ops->read(d->source, &b)) > 0) {
 		if (d->spool && spool_full(d->spool))
 			continue;
-		err = d->lanes ? lanes_batch(d->lanes, &b) : d->config->driven->batch(d->state, &b);
+		if (d->lanes)
+			err = lanes_batch(d->lanes, &b);
+		if (d->driven && !err)
+			err = d->driven->batch(d->state, &b);
 		if (!err && b.asks)
 			answer(d, b.thread);
 		progress_batch(&progress, &b);
@@ -369,8 +378,8 @@ static int pump(struct drive *d)
 	progress_fini(&progress);
 	if (d->lanes)
 		lanes_finish(d->lanes);
-	else if (!err)
-		err = d->config->driven->finish(d->state);
+	if (d->driven && !err)
+		err = d->driven->finish(d->state);
 	return err ? err : more;
 }
 
@@ -440,6 +449,7 @@ int drive(struct profile **out, int *status, const struct drive_config *config)
 	int err;
 
 	d->config = config;
+	d->driven = config->driven;
 	err = find_model(d);
 	if (!err)
 		err = describe(d);
@@ -451,8 +461,8 @@ int drive(struct profile **out, int *status, const struct drive_config *config)
 		profile_close(g_steal_pointer(&d->profile));
 	*out = d->profile;
 	lanes_free(d->lanes);
-	if (config->driven)
-		config->driven->close(d->state);
+	if (d->driven)
+		d->driven->close(d->state);
 	if (config->second)
 		config->second->close(d->state);
 	spool_free(d->spool);

@@ -12,7 +12,7 @@
 #include "profile/query.h"
 #include "source/source.h"
 
-/* What takes the steps of a run in place of one core a thread and the methods. */
+/* What the steps of a run drive. */
 struct driven_run {
 	const struct core_desc *desc;
 	const struct core_ops *model;
@@ -20,8 +20,10 @@ struct driven_run {
 	const struct options *options;
 };
 
+/* What takes the steps of a run in place of one core a thread and the methods, or beside them. */
 struct driven {
 	const char *model;             /* the timing model where none is asked for */
+	bool beside;
 	int  (*open)(void **state, const struct driven_run *run); /* what `run` points to outlives the state. 0 or -errno */
 	int  (*batch)(void *state, const struct step_batch *b); /* 0 or -errno */
 	int  (*finish)(void *state);   /* all streams have ended; 0 or -errno */
@@ -46,8 +48,8 @@ struct drive_config {
 	const struct options *options;
 	char *const *argv;             /* the program and its arguments, NULL-terminated */
 	const char *path;              /* of the profile file; NULL: in memory */
-	const struct driven *driven;   /* NULL: a core a thread, and the methods */
-	const struct second_look *second; /* besides the methods; NULL: none */
+	const struct driven *driven;   /* NULL: a core a thread and the methods alone */
+	const struct second_look *second; /* besides the methods alone; NULL: none */
 	enum method_set methods;
 	bool stdout_to_stderr;         /* the program's standard output goes to standard error */
 };

@@ -45,6 +45,9 @@ const struct option_row option_rows[] = {
 	    "Seeds the jitter of the sampling period, uniform within an eighth either way. The default is 1."),
 	ROW("sweep-period", 0, OPTIONS_STUDY, OPTION_FLAG, WORDS_NONE, sweep_period, NULL,
 	    "Shows each method's error at longer periods too: the one in force, twice that, and so on."),
+	ROW("no-simulation", 0, OPTIONS_STUDY, OPTION_FLAG, WORDS_NONE, no_simulation, NULL,
+	    "Does not time the run again on cores with ideal parts: several times as fast, but CPI stacks then have no reference "
+	    "that says how wrong they are."),
 	ROW("weights", 0, OPTIONS_WEIGHTS, OPTION_TEXT, WORDS_NONE, weights, "FACTOR,...",
 	    "By how much each resource is relaxed: 2 halves a latency and doubles what else there is, 0.5 does the contrary. "
 	    "The default is 0.5,2."),

@@ -26,7 +26,7 @@ struct options {
 	const char *report;                /* --report; NULL: standard error or, of what runs nothing, standard output */
 	const char *for_profile;           /* --for; NULL: not given */
 	uint64_t limit;                    /* 0: the command's own */
-	bool sweep_period;
+	bool sweep_period, no_simulation;
 	const char *weights, *only;        /* NULL: the default */
 	bool with_resources;
 	bool json, quiet, verbose, no_progress, help, quick;

@@ -411,6 +411,8 @@ int variants_add(struct variants *v, const struct variant *variant, unsigned *nr
 
 	p->variant = *variant;
 	p->desc = g_memdup2(v->run.desc, sizeof *p->desc);
+	if (core_desc_idealise(p->desc, &variant->ideal) && v->abstract)
+		p->outcomes = -1;
 	for (unsigned i = 0; i < variant->nr; i++) {
 		const struct vary *part = variant->part[i];
 		uint32_t weight = part->time ? WEIGHT_ONE * WEIGHT_ONE / variant->weight : variant->weight;

@@ -19,8 +19,9 @@
 
 enum { VARIANT_PARTS = 3 };
 
-/* What is weighted, all alike. nr 0: nothing, the core as it is. */
+/* What is weighted, all alike, and what is made ideal beside it. Nothing of either: the core as it is. */
 struct variant {
+	struct core_ideal ideal;
 	const struct vary *part[VARIANT_PARTS];
 	unsigned nr;
 	uint32_t weight;               /* relaxing, in thousandths: 2000 halves a time and doubles what else there is */

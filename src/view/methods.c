@@ -13,6 +13,7 @@
 
 #include "method/error.h"
 #include "method/method.h"
+#include "view/cpi.h"
 #include "view/head.h"
 #include "view/number.h"
 #include "view/profileme.h"
@@ -40,9 +41,8 @@ struct methods {
 	size_t insns;
 	GHashTable *units;             /* insn -> struct units * */
 	GArray *sampling;              /* struct sampling: those in force by their error, then those swept by name and period */
-	const struct query_count *stack;
-	size_t stacks;                 /* methods of CPI stacks */
 	double eventless_p99;          /* NaN: no such stall */
+	double overlap;                /* cycles lost to the front end and a long miss at once; NaN: not known */
 	uint64_t with_events, combined;/* executions with one event or more, and with two or more */
 	double correlation[NR_PSV];    /* NaN: undefined */
 };
@@ -216,18 +216,20 @@ static int gather(struct methods *m, const struct view_request *r)
 	size_t n;
 	int err;
 
-	*m = (struct methods){ .run = query_run(r->query), .eventless_p99 = NAN };
+	*m = (struct methods){ .run = query_run(r->query), .eventless_p99 = NAN, .overlap = NAN };
 	err = query_hot(r->query, 0, &m->insn, &m->insns, NULL);
 	if (!err)
 		err = find_units(m, r);
 	if (!err)
 		err = find_sampling(m, r);
 	if (!err)
-		err = query_component_methods(r->query, &m->stack, &m->stacks);
-	if (!err)
 		err = query_figures(r->query, "stalls", &f, &n);
 	if (!err && n)
 		m->eventless_p99 = f[0].value;
+	if (!err)
+		err = query_figures(r->query, "fmt", &f, &n);
+	if (!err && n)
+		m->overlap = f[0].value;
 	if (!err)
 		find_events(m);
 	return err;
@@ -239,12 +241,6 @@ static void release(struct methods *m)
 		g_hash_table_destroy(m->units);
 	if (m->sampling)
 		g_array_free(m->sampling, TRUE);
-}
-
-/* The paper's own spelling. */
-static const char *stack_name(const char *method)
-{
-	return strcmp(method, "fmt") ? method : "FMT";
 }
 
 /* --- JSON -------------------------------------------------------------------------------------------- */
@@ -271,38 +267,6 @@ static void sweep_json(struct json *j, const struct methods *m, bool swept)
 			sampling_json(j, &g_array_index(m->sampling, struct sampling, i));
 }
 
-/* A component of a method that counts too much elsewhere may be negative. */
-static double cycles_of(const struct methods *m, uint64_t units)
-{
-	return (double)(int64_t)units / (double)m->run->units_per_cycle;
-}
-
-static int column(const char *component)
-{
-	return MAX(9, (int)strlen(component) + 1);
-}
-
-static int stacks_json(struct json *j, const struct view_request *r, const struct methods *m)
-{
-	const struct query_count *c;
-	size_t n;
-	int err = 0;
-
-	for (size_t i = 0; i < m->stacks && !err; i++) {
-		err = query_components(r->query, m->stack[i].name, &c, &n);
-		json_object(j, NULL);
-		json_string(j, "method", stack_name(m->stack[i].name));
-		json_object(j, "components");
-		for (size_t k = 0; k < n && !err; k++)
-			json_real(j, c[k].name, cycles_of(m, c[k].count));
-		json_end_object(j);
-		json_null(j, "average_error");
-		json_null(j, "max_error");
-		json_end_object(j);
-	}
-	return err;
-}
-
 static int json(struct json *j, const struct view_request *r)
 {
 	struct methods m;
@@ -319,11 +283,10 @@ static int json(struct json *j, const struct view_request *r)
 		json_array(j, "sweep");
 		sweep_json(j, &m, true);
 		json_end_array(j);
-		json_array(j, "cpi_stacks");
-		err = stacks_json(j, r, &m);
-		json_end_array(j);
+		err = cpi_json(j, r);
 		if (!err)
 			err = profileme_json(j, r, m.insn, m.insns);
+		json_real(j, "overlap_share", m.overlap * (double)m.run->units_per_cycle / (double)m.run->cycles_units);
 		json_ratio(j, "combined_share", m.combined, m.with_events);
 		json_real(j, "eventless_stall_p99", m.eventless_p99);
 		json_object(j, "event_correlation");
@@ -411,28 +374,6 @@ static void sweep_text(struct text *t, const struct methods *m)
 	}
 }
 
-/* A row a method, a column a component; shares, which may be negative. */
-static int stacks_text(struct text *t, const struct view_request *r, const struct methods *m)
-{
-	const struct query_count *c;
-	size_t n;
-	int err = 0;
-
-	text_heading(t, "CPI stacks, %% of the cycles");
-	for (size_t i = 0; i < m->stacks && !err; i++) {
-		err = query_components(r->query, m->stack[i].name, &c, &n);
-		for (size_t k = 0; k < n && !err && !i; k++)
-			fprintf(t->out, "%s%*s", k ? "" : "              ", column(c[k].name), c[k].name);
-		fprintf(t->out, "%s%-14s", i ? "" : "\n", stack_name(m->stack[i].name));
-		for (size_t k = 0; k < n && !err; k++) {
-			double share = 100 * cycles_of(m, c[k].count) / cycles_of(m, m->run->cycles_units);
-			fprintf(t->out, "%*.2f", column(c[k].name), share);
-		}
-		fputc('\n', t->out);
-	}
-	return err;
-}
-
 static void events_text(struct text *t, const struct methods *m)
 {
 	char a[NUMBER_SIZE];
@@ -463,7 +404,10 @@ static int text(struct text *t, const struct view_request *r)
 		sampling_text(t, &m);
 		sweep_text(t, &m);
 		events_text(t, &m);
-		err = stacks_text(t, r, &m);
+		err = cpi_text(t, r);
+		if (!err && !isnan(m.overlap) && m.run->cycles_units)
+			fprintf(t->out, "%.2f%% of the cycles were lost to the front end and to a long data miss at once\n",
+			        100 * m.overlap * (double)m.run->units_per_cycle / (double)m.run->cycles_units);
 		if (!err)
 			err = profileme_text(t, r, m.insn, m.insns);
 	}

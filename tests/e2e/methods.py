@@ -28,7 +28,7 @@ def gzip():
             raise Skip("no gzip")
         path = WORK / "text"
         path.write_text(text(40000))
-        answer, _ = profile("--period", "100", "--sweep-period", "--", "gzip", "-6", "-c", path, command="methods")
+        answer, _ = profile("--period", "100", "--sweep-period", "--no-simulation", "--", "gzip", "-6", "-c", path, command="methods")
         cache["gzip"] = answer
     return cache["gzip"]
 
@@ -116,6 +116,44 @@ def topdown():
     region = answer["regions"][0]
     check_topdown(region, "region")
     check(region["topdown_parts"]["core_bound"] > 0.6, f"a chain of multiplications: {region}")
+
+
+PARTS = ["l1d", "branch", "l1i", "l2i", "itlb", "l2d", "dtlb"]  # in the order in which they become real
+INVERSE = ["l1d", "branch", "l2d", "dtlb", "l1i", "l2i", "itlb"]
+
+
+def cycles_with(ideal):
+    """Of `true` on asplos06 with those parts ideal, by a run of its own."""
+    answer, _ = profile("--core", "asplos06", *(["--ideal", ",".join(ideal)] if ideal else []), "--", "true", command="stat")
+    return answer["cycles"]
+
+
+@tests.case("the reference of CPI stacks is what ideal parts save, in either order")
+def simulation():
+    answer, _ = profile("--core", "asplos06", "--", "true", command="methods")
+    stacks = {row["method"]: row for row in answer["cpi_stacks"]}
+    for name, order in (("simulation", PARTS), ("simulation_inverse", INVERSE)):
+        components = stacks[name]["components"]
+        check(components["base"] == cycles_with(PARTS) and components["long_latency"] == 0, f"{name}: {components}")
+        for real in (3, 5):
+            so_far = components["base"] + sum(components[part] for part in order[:real])
+            check(so_far == cycles_with(order[real:]), f"{name}: {so_far} cycles with {order[:real]} real")
+        check(sum(components.values()) == answer["cycles"] == cycles_with([]), f"{name}: {components}")
+    merged = {k: v for k, v in stacks["FMT"]["components"].items() if k != "long_latency"}
+    merged["base"] += stacks["FMT"]["components"]["long_latency"]
+    for name in ("simulation", "simulation_inverse"):
+        errors = [abs(merged[k] - stacks[name]["components"][k]) / answer["cycles"] for k in merged]
+        said = stacks["FMT"]["errors"][name]
+        check(abs(said["max"] - max(errors)) < 2e-6 and abs(said["average"] - sum(errors) / 8) < 2e-6, f"{said}, not {errors}")
+    check(stacks["FMT"]["max_error"] == max(e["max"] for e in stacks["FMT"]["errors"].values()), f"{stacks['FMT']}")
+    check(stacks["naive"]["max_error"] > stacks["POWER5"]["max_error"] > stacks["FMT"]["max_error"], f"{stacks}")
+
+
+@tests.case("without the reference no error of a CPI stack is claimed")
+def no_simulation():
+    stacks = {row["method"]: row for row in gzip()["cpi_stacks"]}
+    check(set(stacks) == {"FMT", "FMT-dispatch", "sFMT", "POWER5", "naive", "naive_non_spec"}, f"stacks {sorted(stacks)}")
+    check(all(row["max_error"] is None and row["average_error"] is None for row in stacks.values()), f"{stacks}")
 
 
 @tests.case("TEA takes 249 bytes on boom, TIP 57")

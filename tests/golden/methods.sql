@@ -17,7 +17,7 @@ INSERT INTO figure VALUES
 	('TEA/20', 'samples', 5, 0), ('TEA/20', 'dropped', 0, 1), ('TEA/20', 'period', 20, 2),
 	('IBS', 'samples', 6, 0), ('IBS', 'dropped', 4, 1), ('IBS', 'period', 10, 2), ('IBS', 'events', 459, 3),
 	('TIP', 'samples', 0, 0), ('TIP', 'dropped', 0, 1), ('TIP', 'period', 10, 2), ('TIP', 'events', 0, 3),
-	('stalls', 'eventless_p99', 7, 0);
+	('stalls', 'eventless_p99', 7, 0), ('fmt', 'overlap', 1.5, 1);
 INSERT INTO insn_figure VALUES
 	('ProfileMe', 1, 'weight', 80, 0), ('ProfileMe', 1, 'retired', 0.5, 1), ('ProfileMe', 1, 'abort/branch', 0.5, 2),
 	('ProfileMe', 1, 'latency/fetch_to_map', 6.25, 3), ('ProfileMe', 1, 'latency/issue_to_retire_ready', 180, 4),
@@ -29,4 +29,6 @@ INSERT INTO sample VALUES
 	('TEA', 1, 64, 3 * 720720), ('TEA', 1, 448, 3 * 720720), ('TEA', 2, 0, 2 * 720720), ('TEA', 3, 0, 720720), ('TEA', 3, 8, 720720),
 	('TEA/20', 1, 64, 2 * 720720), ('TEA/20', 2, 0, 720720), ('TEA/20', 3, 0, 2 * 720720),
 	('IBS', 1, 0, 720720), ('IBS', 2, 0, 3 * 720720), ('IBS', 3, 8, 2 * 720720);
-INSERT INTO component VALUES ('fmt', 'base', 70 * 720720, 0), ('fmt', 'l1d', 30 * 720720, 1), ('naive', 'base', -2 * 720720, 0), ('naive', 'l1d', 102 * 720720, 1);
+INSERT INTO component VALUES ('fmt', 'base', 70 * 720720, 0), ('fmt', 'l1d', 30 * 720720, 1), ('naive', 'base', -2 * 720720, 0), ('naive', 'l1d', 102 * 720720, 1),
+	('simulation', 'base', 62 * 720720, 0), ('simulation', 'l1d', 34 * 720720, 1), ('simulation', 'branch', 4 * 720720, 2),
+	('simulation_inverse', 'base', 62 * 720720, 0), ('simulation_inverse', 'l1d', 33 * 720720, 1), ('simulation_inverse', 'branch', 5 * 720720, 2);
