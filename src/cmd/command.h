@@ -21,6 +21,7 @@ struct invocation {
 #define PROFILE_DEFAULT "cyclewise.cw"
 
 struct driven;
+struct second_look;
 
 struct command {
 	const char *name;
@@ -30,6 +31,7 @@ struct command {
 	unsigned groups;               /* enum option_group: the options it takes */
 	bool runs;                     /* its first operand is a program, whose own arguments follow */
 	const struct driven *driven;   /* what takes the steps; NULL: a core a thread and the methods alone */
+	const struct second_look *second; /* what looks at it again when it has ended; NULL: nothing */
 	enum method_set methods;       /* that look at it */
 	/* The exit status, or -errno with the message set. */
 	int (*run)(struct invocation *call);

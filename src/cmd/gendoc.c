@@ -13,6 +13,7 @@
 
 #include "cmd/command.h"
 #include "core/core.h"
+#include "method/method.h"
 
 /* Text for mdoc: a backslash, and a dot or quote at the beginning of a line, would be read as a request. */
 static void mdoc(const char *s)
@@ -109,6 +110,12 @@ static void bash_words(enum option_words words)
 		for (unsigned i = 0; i < nr_core_params; i++)
 			printf("%s%s", i ? " " : "", core_params[i].name);
 		puts("\" -- \"$cur\")); return ;;");
+		break;
+	case WORDS_EVENT:
+		fputs("COMPREPLY=($(compgen -P \"${cur%\"${cur##*,}\"}\" -W \"", stdout);
+		for (unsigned bit = 0; bit < NR_PSV; bit++)
+			printf("%s%s", bit ? " " : "", psv_event(bit));
+		puts("\" -- \"${cur##*,}\")); return ;;");
 		break;
 	case WORDS_PART:
 		fputs("COMPREPLY=($(compgen -P \"${cur%\"${cur##*,}\"}\" -W \"", stdout);

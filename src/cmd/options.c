@@ -53,6 +53,17 @@ const struct option_row option_rows[] = {
 	    "The default is 0.5,2."),
 	ROW("only", 0, OPTIONS_WEIGHTS, OPTION_TEXT, WORDS_NONE, only, "NAME,...",
 	    "Weights these resources alone. Without this, all that the core has."),
+	ROW("insn", 0, OPTIONS_WHATIF, OPTION_MANY, WORDS_NONE, insn, "PLACE",
+	    "The instruction at PLACE, FUNCTION+OFFSET or an address, as reports show them: main+0x1c. May be repeated."),
+	ROW("function", 0, OPTIONS_WHATIF, OPTION_MANY, WORDS_NONE, function, "NAME",
+	    "All instructions of the function NAME. May be repeated."),
+	ROW("event", 0, OPTIONS_WHATIF, OPTION_MANY, WORDS_EVENT, event, "EVENT,...",
+	    "The events that those instructions never meet: each by itself, and where there are several, all of them. Without this, "
+	    "those that they met."),
+	ROW("prefetch", 0, OPTIONS_WHATIF, OPTION_MANY, WORDS_NONE, prefetch, "PLACE",
+	    "Prefetches the load at PLACE. May be repeated: each by itself."),
+	ROW("distance", 0, OPTIONS_WHATIF, OPTION_TEXT, WORDS_NONE, distance, "N,...",
+	    "How many of its executions ahead the load is prefetched. The default is 1,2,4,8,16,32,64,128."),
 	ROW("resources", 0, OPTIONS_CODE, OPTION_FLAG, WORDS_NONE, with_resources, NULL,
 	    "Adds what each instruction uses of the core's resources: ports and groups of ports, units, slots, lines from L2."),
 	ROW("output", 'o', OPTIONS_FILE, OPTION_TEXT, WORDS_FILE, output, "FILE",
@@ -175,7 +186,8 @@ int options_parse(struct options *o, unsigned groups, bool permute, int argc, ch
 	unsigned nl = 0, ns = 0;
 	int value, err = 0;
 
-	*o = (struct options){ .seed = 1, .set = g_ptr_array_new(), .scale = g_ptr_array_new(), .ideal = g_ptr_array_new() };
+	*o = (struct options){ .seed = 1, .set = g_ptr_array_new(), .scale = g_ptr_array_new(), .ideal = g_ptr_array_new(),
+		.insn = g_ptr_array_new(), .function = g_ptr_array_new(), .event = g_ptr_array_new(), .prefetch = g_ptr_array_new() };
 	if (!permute)
 		shorts[ns++] = '+';
 	shorts[ns++] = ':';
@@ -228,4 +240,8 @@ void options_fini(struct options *o)
 	g_ptr_array_free(o->set, TRUE);
 	g_ptr_array_free(o->scale, TRUE);
 	g_ptr_array_free(o->ideal, TRUE);
+	g_ptr_array_free(o->insn, TRUE);
+	g_ptr_array_free(o->function, TRUE);
+	g_ptr_array_free(o->event, TRUE);
+	g_ptr_array_free(o->prefetch, TRUE);
 }

@@ -28,6 +28,8 @@ struct options {
 	uint64_t limit;                    /* 0: the command's own */
 	bool sweep_period, no_simulation;
 	const char *weights, *only;        /* NULL: the default */
+	GPtrArray *insn, *function, *event, *prefetch; /* const char * */
+	const char *distance;              /* NULL: the default */
 	bool with_resources;
 	bool json, quiet, verbose, no_progress, help, quick;
 };
@@ -43,6 +45,7 @@ enum option_group {
 	OPTIONS_WEIGHTS = 1 << 5,          /* what weights resources */
 	OPTIONS_CODE = 1 << 6,             /* what shows code */
 	OPTIONS_DESCRIBE = 1 << 7,         /* what looks at a core and runs nothing */
+	OPTIONS_WHATIF = 1 << 8,           /* what supposes things of instructions */
 };
 
 enum option_kind {
@@ -54,12 +57,14 @@ enum option_kind {
 };
 
 /* What an option's argument can be completed to. */
-enum option_words { WORDS_NONE, WORDS_FILE, WORDS_CORE, WORDS_MODEL, WORDS_PARAMETER, WORDS_PART, WORDS_WRONG_PATH, NR_WORDS };
+enum option_words {
+	WORDS_NONE, WORDS_FILE, WORDS_CORE, WORDS_MODEL, WORDS_PARAMETER, WORDS_PART, WORDS_WRONG_PATH, WORDS_EVENT, NR_WORDS
+};
 
 struct option_row {
 	const char *name;
 	char letter;                       /* of the short option; 0: none */
-	uint8_t groups;                    /* enum option_group */
+	uint16_t groups;                   /* enum option_group */
 	uint8_t kind;                      /* enum option_kind */
 	uint8_t words;                     /* enum option_words */
 	size_t offset;                     /* in struct options */

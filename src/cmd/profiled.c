@@ -39,6 +39,7 @@ int profiled(const struct command *c, struct invocation *call, const char *path,
 {
 	struct drive_config config = {
 		.options = &call->options, .argv = call->argv, .path = path, .methods = c->methods, .driven = c->driven,
+		.second = c->second,
 		.stdout_to_stderr = call->output.json == stdout,
 	};
 	struct profile *p;

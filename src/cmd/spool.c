@@ -16,7 +16,7 @@ enum { LEVEL = 1, WINDOW_LOG = 21 };
 
 /* Before the arrays of each batch. */
 struct head {
-	uint64_t n, ahead, forecasts, runs;
+	uint64_t n, ahead, forecasts, runs, accesses;
 	uint32_t thread, end;
 };
 
@@ -128,7 +128,8 @@ static int put(struct spool *s, const void *p, size_t n, ZSTD_EndDirective how)
 int spool_put(struct spool *s, const struct step_batch *b, const struct foreseen *f)
 {
 	const struct head head = {
-		.n = b->n, .ahead = b->ahead, .forecasts = f->nr, .runs = f->nr_runs, .thread = b->thread, .end = b->end,
+		.n = b->n, .ahead = b->ahead, .forecasts = f->nr, .runs = f->nr_runs, .accesses = f->nr_accesses,
+		.thread = b->thread, .end = b->end,
 	};
 	int err;
 
@@ -141,6 +142,8 @@ int spool_put(struct spool *s, const struct step_batch *b, const struct foreseen
 		err = put(s, f->forecast, f->nr * sizeof *f->forecast, ZSTD_e_continue);
 	if (!err)
 		err = put(s, f->run, f->nr_runs * sizeof *f->run, ZSTD_e_continue);
+	if (!err)
+		err = put(s, f->access, f->nr_accesses * sizeof *f->access, ZSTD_e_continue);
 	s->full = s->written >= s->most;
 	return err;
 }
@@ -247,11 +250,17 @@ int spool_read(struct spool_reader *r, struct step_batch *b, const struct forese
 		seen->room_runs = head.runs;
 		seen->run = g_renew(struct wrong_run, seen->run, seen->room_runs);
 	}
+	if (head.accesses > seen->room_accesses) {
+		seen->room_accesses = head.accesses;
+		seen->access = g_renew(struct wrong_access, seen->access, seen->room_accesses);
+	}
 	more = get_array(r, more, r->step, (head.n + head.ahead) * sizeof *r->step);
 	more = get_array(r, more, seen->forecast, head.forecasts * sizeof *seen->forecast);
 	more = get_array(r, more, seen->run, head.runs * sizeof *seen->run);
+	more = get_array(r, more, seen->access, head.accesses * sizeof *seen->access);
 	seen->nr = head.forecasts;
 	seen->nr_runs = head.runs;
+	seen->nr_accesses = head.accesses;
 	*b = (struct step_batch){ .step = r->step, .n = head.n, .ahead = head.ahead, .thread = head.thread, .end = head.end };
 	*f = seen;
 	return more;

@@ -4,7 +4,13 @@ INSERT OR REPLACE INTO run VALUES ('version', '0.0.0'), ('program', './shop'), (
 	('isa', 'x86-64'), ('core', 'skylake-sp'), ('model', 'ooo'), ('complete', 1), ('exit_status', 3),
 	('units_per_cycle', 720720), ('cycles_units', 1200 * 720720), ('instructions', 2410), ('uops', 2600), ('width', 4),
 	('period', 1000), ('seed', 1), ('emulator', 'qemu-x86_64 7.2.0'), ('notes', '[]'),
-	('options', '{"set": ["rob.entries=512"]}');
+	('options', '{"set": ["rob.entries=512"]}'),
+	('whatif.0.never', 'ST-LLC'), ('whatif.0.insn', 1), ('whatif.1.never', 'FL-MB'), ('whatif.1.insn', 4),
+	('whatif.2.never', 'DR-L1+FL-MB+ST-L1+ST-TLB+ST-LLC'), ('whatif.2.of', 'all 5 together'),
+	('whatif.3.insn', 1), ('whatif.3.distance', 4), ('whatif.4.insn', 1), ('whatif.4.distance', 16);
+INSERT INTO figure VALUES ('whatif', 'cycles', 1200, 0), ('whatif', '0/cycles', 900, 1), ('whatif', '0/share', 600, 2),
+	('whatif', '1/cycles', 1205, 3), ('whatif', '1/share', 40, 4), ('whatif', '2/cycles', 400, 5), ('whatif', '2/share', 850, 6),
+	('whatif', '3/cycles', 1100, 7), ('whatif', '3/share', 800, 8), ('whatif', '4/cycles', 1250, 9), ('whatif', '4/share', 800, 10);
 INSERT INTO thread VALUES (0, 2410, 2600, 1200 * 720720, 4800, 3100, 2700, 2500, 300);
 INSERT INTO module VALUES (1, '/home/user/shop', 'c0ffee');
 INSERT INTO source VALUES (1, 'tests/golden/shop.c');

@@ -1,0 +1,153 @@
+#include "cmd/named.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+
+enum { CANDIDATES = 8 };
+
+static int unknown(struct query *q, const char *name)
+{
+	const struct query_function *f;
+	struct nearest near = { .name = name };
+	size_t n;
+
+	if (query_functions(q, &f, &n))
+		return -EINVAL;
+	for (size_t i = 0; i < n; i++) {
+		if (f[i].symbol)
+			nearest_offer(&near, f[i].symbol);
+		if (f[i].linkage)
+			nearest_offer(&near, f[i].linkage);
+	}
+	error_set(ENOENT, name, "no function of this name was executed");
+	if (near.best)
+		error_remedy("did you mean %s? (`cyclewise report --limit %zu` lists all)", near.best, n);
+	else
+		error_remedy("`cyclewise report --limit %zu` lists all functions", n);
+	return -ENOENT;
+}
+
+/* Several have cycles under the name; which can be meant is said by their linkage names. */
+static int ambiguous(const char *name, const struct query_function *const *f, size_t n)
+{
+	char list[400];
+	size_t at = 0;
+
+	for (size_t i = 0; i < n && i < CANDIDATES && at < sizeof list; i++)
+		at += (size_t)snprintf(list + at, sizeof list - at, "%s%s (%s, 0x%" PRIx64 ")", i ? "; " : "",
+		                       f[i]->linkage ? f[i]->linkage : "?", f[i]->module ? f[i]->module : "JIT code", f[i]->address);
+	error_set(EINVAL, name, "is the name of %zu functions", n);
+	error_remedy("say which: %s%s", list, n > CANDIDATES ? "; ..." : "");
+	return -EINVAL;
+}
+
+int named_function(struct query *q, const char *name, const struct query_function **out)
+{
+	const struct query_function *const *f;
+	size_t n;
+	int err = query_find(q, name, &f, &n);
+
+	if (!err && !n)
+		err = unknown(q, name);
+	if (!err && n > 1)
+		err = ambiguous(name, f, n);
+	if (!err)
+		*out = f[0];
+	return err;
+}
+
+/* --- instructions ------------------------------------------------------------------------------------ */
+
+/* A whole number, as reports write offsets and addresses; false: `text` is none. */
+static bool number(const char *text, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+static int not_a_place(const char *place)
+{
+	error_set(EINVAL, place, "is neither FUNCTION+OFFSET nor an address");
+	error_remedy("as reports name instructions: main+0x1c, 0x1139");
+	return -EINVAL;
+}
+
+/* The instruction of `f` that begins where `offset` is, or before it. */
+static int not_executed(const char *place, const struct query_insn *in, size_t nr, const struct query_function *f, uint64_t offset)
+{
+	const struct query_insn *near = nr ? &in[0] : NULL;
+
+	for (size_t i = 0; i < nr && in[i].offset <= offset; i++)
+		near = &in[i];
+	error_set(ENOENT, place, "no instruction that begins there was executed");
+	if (near)
+		error_remedy("the nearest is %s+0x%" PRIx64 ": %s", f->symbol, near->offset, near->disassembly);
+	return -ENOENT;
+}
+
+static int at_offset(struct query *q, const char *place, const char *function, uint64_t offset, GPtrArray *out)
+{
+	const struct query_function *f;
+	const struct query_insn *in;
+	guint before = out->len;
+	size_t nr;
+	int err = named_function(q, function, &f);
+
+	if (!err)
+		err = query_insns(q, f, &in, &nr);
+	for (size_t i = 0; i < nr && !err; i++)
+		if (in[i].offset == offset)
+			g_ptr_array_add(out, (gpointer)(uintptr_t)&in[i]);
+	if (!err && out->len == before)
+		err = not_executed(place, in, nr, f, offset);
+	return err;
+}
+
+static int at_address(struct query *q, const char *place, uint64_t address, GPtrArray *out)
+{
+	const struct query_insn *in, *first = NULL;
+	size_t nr;
+	int err = query_hot(q, 0, &in, &nr, NULL);
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (in[i].address != address)
+			continue;
+		if (first && g_strcmp0(first->module, in[i].module)) {
+			err = error_set(EINVAL, place, "was executed in %s and in %s", first->module ? first->module : "JIT code",
+			                in[i].module ? in[i].module : "JIT code");
+			error_remedy("say it as FUNCTION+OFFSET");
+			break;
+		}
+		first = &in[i];
+		g_ptr_array_add(out, (gpointer)(uintptr_t)first);
+	}
+	if (err || first)
+		return err;
+	error_set(ENOENT, place, "no instruction that begins there was executed");
+	error_remedy("addresses are those of the file, as `objdump -d` prints them");
+	return -ENOENT;
+}
+
+int named_insns(struct query *q, const char *place, GPtrArray *out)
+{
+	const char *plus = strrchr(place, '+');
+	uint64_t where;
+
+	if (!plus && number(place, &where))
+		return at_address(q, place, where, out);
+	if (!plus || plus == place || !number(plus + 1, &where))
+		return not_a_place(place);
+	char *function = g_strndup(place, (gsize)(plus - place));
+	int err = at_offset(q, place, function, where, out);
+	g_free(function);
+	return err;
+}

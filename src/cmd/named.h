@@ -1,0 +1,20 @@
+/*
+ * Functions and instructions of a profile by the names that reports give them, for command lines.
+ */
+#ifndef CYCLEWISE_CMD_NAMED_H
+#define CYCLEWISE_CMD_NAMED_H
+
+#include <glib.h>
+
+#include "profile/query.h"
+
+/* The one executed function that `name` can mean. 0, -ENOENT, or -EINVAL where it can mean several; with remedies. */
+int named_function(struct query *q, const char *name, const struct query_function **out);
+
+/*
+ * The executed instruction at `place`, FUNCTION+OFFSET or an address as its file has it (0x1139), appended to `out` (const
+ * struct query_insn *): several where code was changed there. 0, -ENOENT or -EINVAL, with remedies.
+ */
+int named_insns(struct query *q, const char *place, GPtrArray *out);
+
+#endif
