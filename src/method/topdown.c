@@ -57,6 +57,7 @@ struct topdown_lane {
 	uint32_t nr_flushes;
 	struct edge edge[EDGES];       /* the last ones, by nr_edges % EDGES */
 	uint32_t nr_edges;
+	uint64_t last_edge;            /* cycle of the last one */
 	struct region *region;         /* [nr_regions] */
 	uint32_t nr_regions;
 	GArray *misses;                /* struct span: cycles in which the oldest had a data miss and was not done; from .first on */
@@ -96,19 +97,29 @@ static int topdown_lane(void *state, void *lane, uint32_t thread)
 
 /* --- the oldest instruction -------------------------------------------------------------------------- */
 
+static void add_miss(struct topdown_lane *l, const struct interval *v)
+{
+	struct span s = { MAX(v->enter, l->seen), v->commit };
+
+	if (v->psv & DATA_EVENTS && s.from < s.to)
+		g_array_append_val(l->misses, s);
+}
+
 /* The intervals that are final, and those that still may grow: what they grow by comes with a later block. */
 static void find_misses(struct topdown_lane *l, const struct walked *w)
 {
+	const struct interval *open = w->v + w->nr, *end = open + w->nr_open;
+
 	if (l->first) {
 		g_array_remove_range(l->misses, 0, l->first);
 		l->first = 0;
 	}
-	for (const struct interval *v = w->v; v < w->v + w->nr + w->nr_open; v++) {
-		struct span s = { MAX(v->enter, l->seen), v->commit };
-		if (v->psv & DATA_EVENTS && s.from < s.to)
-			g_array_append_val(l->misses, s);
-		l->seen = MAX(l->seen, v->commit);
-	}
+	for (size_t i = w->nr_notable; i-- > 0; )
+		add_miss(l, &w->v[w->notable[i]]);
+	for (const struct interval *v = open; v < end; v++)
+		add_miss(l, v);
+	if (end > w->v)
+		l->seen = MAX(l->seen, end[-1].commit);
 }
 
 /* Cycles of [from, to) with such a miss; `from` never decreases. */
@@ -209,6 +220,7 @@ static void advance(struct topdown_lane *l, uint64_t cycle)
 static void edge_push(struct topdown_lane *l, uint32_t region, bool begins)
 {
 	l->edge[l->nr_edges++ % EDGES] = (struct edge){ l->cycle, region, begins, l->counting };
+	l->last_edge = l->cycle;
 }
 
 static void window(struct topdown_lane *l)
@@ -280,6 +292,53 @@ static void go(const struct topdown *s, struct topdown_lane *l, const struct tim
 		wait(l, s->width, avail, leave + 1, leave + 1);
 }
 
+/*
+ * What most are: of at most one slot, and nothing begins, ends or is flushed with it. Takes records up to the first that is
+ * not so, and returns it.
+ */
+static const struct timed *go_plain(const struct topdown *s, struct topdown_lane *l, const struct timed *t, const struct timed *end)
+{
+	/* A bit that is in `usual` and in no record makes all those of the right path special after a flush. */
+	const uint32_t usual = (l->counting ? TIMED_COUNTED : 0) | (l->nr_flushes ? 1u << 16 : 0);
+	const uint32_t special = TIMED_SQUASHED | TIMED_FLUSHER | TIMED_MISPREDICT | TIMED_MARK | TIMED_COUNTED | 1u << 16;
+	const uint32_t width = s->width;
+	struct parts sum = { 0 };
+	uint64_t cycle = l->cycle, nr = l->nr;
+	uint32_t used = l->used;
+
+	for (; t < end; t++) {
+		bool never = t->dispatch == TIMED_NEVER;       /* then its turn is over with its squash, and it gets no slot */
+		uint32_t slots = t->slots, gets = never ? 0 : slots, commits = t->flags & TIMED_WRONG ? 0 : UINT32_MAX;
+		uint64_t to = t->fetch + (never ? t->leave + 1 : t->dispatch), avail = t->fetch + t->avail;
+
+		if (t->avail == TIMED_NEVER)
+			continue;
+		uint64_t turn = l->turn[(nr - width) % (2 * WIDTH)], from = MAX(avail, turn);
+		if (__builtin_expect((((t->flags ^ usual) & special & commits) | (slots > 1)) || from < l->last_edge, 0))
+			break;
+		if (to > cycle) {
+			uint64_t first = cycle + (used > 0), until = MIN(avail, to);
+			sum.latency += first < until ? (until - first) * width : 0;
+			cycle = to;
+			used = 0;
+		}
+		l->turn[nr % (2 * WIDTH)] = to + !never;
+		nr += slots;
+		used += gets;
+		sum.branch += gets & ~commits;
+		if (from < to && slots)
+			sum.memory += missing(l, from, to);
+	}
+	l->cycle = cycle;
+	l->used = used;
+	l->nr = nr;
+	if (l->counting) {
+		const struct parts zero = { 0 };
+		parts_add(&l->parts, &sum, &zero);
+	}
+	return t;
+}
+
 static void topdown_block(void *state, void *lane, const struct block *b)
 {
 	const struct topdown *s = state;
@@ -290,8 +349,11 @@ static void topdown_block(void *state, void *lane, const struct block *b)
 		l->counting = b->t->flags & TIMED_COUNTED;
 	}
 	find_misses(l, &b->walked);
-	for (const struct timed *t = b->t; t < b->t + b->n; t++)
-		go(s, l, t);
+	for (const struct timed *t = b->t, *end = t + b->n; t < end; ) {
+		t = go_plain(s, l, t, end);
+		if (t < end)
+			go(s, l, t++);
+	}
 	l->end = b->walked.end;
 }
 
