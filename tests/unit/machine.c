@@ -204,6 +204,8 @@ void machine_time(struct machine *m)
 	int ret = ooo->open(&core, &m->desc, &m->code, (struct timed_sink){ take, m });
 	assert(!ret);
 	/* Two batches, so that every test also crosses their boundary. */
+	struct suppose suppose = { .insn = m->insn, .never = m->never, .nr = m->code.nr, .future = m->future };
+	ooo->suppose(core, &suppose);
 	size_t half = m->nr_steps / 2;
 	ooo->batch(core, m->step, half, m->nr_steps - half);
 	ooo->batch(core, m->step + half, m->nr_steps - half, 0);

@@ -21,6 +21,8 @@ struct machine {
 	uint64_t pc;                   /* of the next instruction made */
 	struct step step[MACHINE_STEPS];
 	size_t nr_steps;
+	uint16_t never[MACHINE_INSNS]; /* what is supposed of instructions: core/suppose.h */
+	const uint64_t *future;        /* of the one that is prefetched */
 	struct timed timed[MACHINE_RECORDS];
 	size_t nr_timed;
 };
