@@ -219,8 +219,19 @@ static inline bool is_plain(const struct ooo *o, const struct insn *in, const st
 /* Then this is what one() would do, by a short way: the same stages with what they cannot need left out. */
 static void plain_one(struct ooo *o, const struct step *s, const struct insn *in, size_t ahead)
 {
-	struct attempt a = { .index = s->insn, .in = in, .step = s, .nr_steps = 1, .uop = o->code->uops + in->uop, .nr_uops = 1, .slots = 1 };
+	struct attempt a;              /* as in one() */
 
+	a.index = s->insn;
+	a.in = in;
+	a.step = s;
+	a.nr_steps = 1;
+	a.uop = o->code->uops + in->uop;
+	a.nr_uops = a.slots = 1;
+	a.fused = a.eliminated = false;
+	a.never = a.psv = 0;
+	a.level = LEVEL_NONE;
+	a.issue_wait = 0;
+	a.issue_by = 0;
 	o->started = true;
 	a.pair_ports = pair_ports(o, &a, s + 1, ahead);
 	frontend_deliver(&o->front, in, false, &a.fetched);
@@ -240,8 +251,13 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 /* The next instruction's wrong path is behind this one's. */
 static void used_up(struct ooo *o, const struct forecast *c)
 {
+	if (!c->nr_runs)
+		return;
 	o->run += c->nr_runs;
 	o->access += c->nr_accesses;
+	__builtin_prefetch(o->run);    /* another thread has written it */
+	__builtin_prefetch(o->run + 2);
+	__builtin_prefetch(o->access);
 }
 
 static void one(struct ooo *o, const struct step *s, const struct insn *in, uint32_t nr_steps, size_t ahead)

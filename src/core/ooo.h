@@ -23,7 +23,7 @@
 
 enum {
 	ROB_RING = 8192,               /* slots; more than any reorder buffer and the uops of an instruction */
-	OUT_RECORDS = 4096,            /* timed records in a batch to the sink */
+	OUT_RECORDS = 1600,            /* timed records to the sink: few, so that they are still near when it copies them */
 	OUT_ROOM = 1200,               /* more than one instruction can append: two walks of WRONG_MAX and itself */
 	MAX_ACCESS = 64,               /* accesses of one instruction that are timed one by one */
 	NO_SCHEDULER = 0xff,
