@@ -82,6 +82,7 @@ static inline unsigned store_uops(const struct insn *in)
 }
 
 /* The cycle from which queues and registers let it dispatch; UINT64_MAX: not before the squash. It takes them. */
+__attribute__((always_inline))
 static inline uint64_t take_entries(const struct ooo *o, struct walk *w, const struct insn *in)
 {
 	uint64_t cycle = 0;
@@ -155,13 +156,16 @@ static uint64_t walk_access(struct ooo *o, const struct walk *w, const struct in
 /* Its uops stay in their schedulers until the squash: where one is full, nothing more dispatches. */
 static void walk_waits(struct ooo *o, struct walk *w, const struct insn *in, uint64_t dispatch)
 {
-	release_advance(&o->held, dispatch);
-	for (unsigned i = 0; i < in->nr_uops; i++) {
-		uint16_t ports = o->code->uops[in->uop + i].ports;
-		unsigned s = ports ? o->sched_of_port[__builtin_ctz(ports)] : NO_SCHEDULER;
+	const uint8_t *held = &o->held.held.of[HELD_SCHEDULER]; /* at some cycle before: later there are fewer */
+	const struct uop *u = o->code->uops + in->uop;
 
-		if (s != NO_SCHEDULER)
-			w->blocked |= o->held.held.of[HELD_SCHEDULER + s] + ++w->waiting[s] >= o->sched_entries[s];
+	for (const struct uop *end = u + in->nr_uops; u < end; u++) {
+		unsigned s = u->ports ? o->sched_of_port[__builtin_ctz(u->ports)] : NO_SCHEDULER;
+
+		if (s == NO_SCHEDULER || held[s] + ++w->waiting[s] < o->sched_entries[s])
+			continue;
+		release_advance(&o->held, dispatch);
+		w->blocked |= held[s] + w->waiting[s] >= o->sched_entries[s];
 	}
 }
 
