@@ -117,8 +117,11 @@ def ratios(cyclewise, work, program):
     variants = names(cyclewise, work, [*program[:-1], str(work / "tiny")], VARIANTS)
     abstract = ours("run", "--model", "abstract")
     callgrind = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--callgrind-out-file=/dev/null", *program]
+    none = ours("run", "--wrong-path", "none")
     rows = [
         ("all sampling methods", ours("methods"), "cyclewise stat", ours("stat"), 1.25),
+        ("wrong path, instructions", ours("run", "--wrong-path", "instructions"), "no wrong path", none, 1 / 0.6),
+        ("wrong path, full", ours("run", "--wrong-path", "full"), "no wrong path", none, 1 / 0.6),
         ("the abstract core", abstract, "callgrind", callgrind, 1.8),
         (f"sensitivity, {VARIANTS} variants", ours("sensitivity", "--weights", "2", "--only", variants), "abstract core", abstract, 10),
         ("causality", ours("causality"), "abstract core", abstract, 2),
