@@ -15,7 +15,7 @@ import importlib
 import sys
 from pathlib import Path
 
-PAGES = ["tea"]
+PAGES = ["tea", "cpi"]
 
 
 def arguments():
