@@ -45,7 +45,7 @@ print(string.format("%.9f %.9f", bodies[1].x, bodies[5].z))
 """
 SQL = """
 create table t (a integer primary key, b integer, c text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 4000)
 insert into t select i, i * 7919 % 10007, 'row ' || (i * 31 % 997) from n;
 create index t_b on t (b);
 select count(*), sum(b) from t where c like 'row 1%';

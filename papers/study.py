@@ -48,11 +48,14 @@ def digest(*paths):
 
 
 class Study:
-    def __init__(self, build):
+    """`window`: options that shorten runs of whole programs, none to count them in full; pages that shorten say so."""
+
+    def __init__(self, build, window=None):
         self.cyclewise = build / "cyclewise"
         self.inputs = build / "papers/inputs"
         self.kept = build / "papers/runs"
         self.model = digest(self.cyclewise, *sorted((build / "src/plugin").glob("*.so")), TOP / "data")
+        self.window = ["--skip", window[0], "--count", window[1]] if window else []
         self.environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0"}
         for folder in (self.inputs, self.kept):
             folder.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from page import percent
 
 NAME = "tea"
 TITLE = "TEA: time-proportional event analysis"
-PERIOD = 25
+PERIOD = 20
 METHODS = ["TEA", "NCI-TEA", "SPE", "IBS", "RIS"]
 EVENTS = ["DR-L1", "DR-TLB", "DR-SQ", "FL-MB", "FL-EX", "FL-MO", "ST-L1", "ST-TLB", "ST-LLC"]
 PAPER = {"TEA": (0.021, 0.077), "NCI-TEA": (0.113, 0.220), "SPE": (0.555, 0.797), "IBS": (0.556, 0.797), "RIS": (0.560, 0.797)}
@@ -28,7 +28,8 @@ cycles. What counts is the number of samples, which the tables give, with what a
 
 def methods(study, programs):
     """{name: Run} of the set."""
-    return {p.name: study.run(p, "methods", "--period", PERIOD, "--sweep-period", "--no-simulation", profile=True) for p in programs}
+    return {p.name: study.run(p, "methods", "--period", PERIOD, "--sweep-period", "--no-simulation", *study.window, profile=True)
+            for p in programs}
 
 
 def errors(run, grain="instruction"):
@@ -116,6 +117,9 @@ def figures(study, runs):
 
 def fill(page, study, sets):
     page.text(INTRODUCTION.format(period=PERIOD))
+    if study.window:
+        page.text("To make this page faster, only {1:,} instructions of each program were counted, after {0:,} that warmed the core; "
+                  "`make papers` counts them all.".format(int(study.window[1]), int(study.window[3])))
     all_runs = {core: methods(study, programs) for core, programs in sets.items()}
 
     page.heading("Figure 5: who is how wrong")

@@ -50,7 +50,7 @@ static int search(uint64_t mine, uint64_t theirs, const int *height, int depth, 
 
 int main(void)
 {
-	int height[WIDTH] = { 0 }, value = search(0, 0, height, 8, -100, 100);
+	int height[WIDTH] = { 0 }, value = search(0, 0, height, 7, -100, 100);
 
 	printf("%d %lu\n", value, (unsigned long)nodes);
 	return 0;
