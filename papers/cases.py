@@ -8,6 +8,8 @@ TITLE = "TEA: the case studies lbm and nab"
 CORE = "boom"
 DISTANCES = range(7)
 FLAGS = {"default": [], "-ffinite-math-only": ["-ffinite-math-only"], "-ffast-math": ["-ffast-math"]}
+RELIEF = {"64 miss registers": ["--set", "l1d.mshrs=64"], "no next-line prefetcher": ["--set", "prefetch.l1_next_miss=0"],
+          "four times the memory bandwidth": ["--scale", "dram.bandwidth=4"]}
 
 LBM = """
 The paper finds that one load of lbm misses the last-level cache in every iteration, since the loop's body fills the reorder buffer before the
@@ -73,9 +75,11 @@ def fill_lbm(page, study):
     best = min(DISTANCES, key=lambda d: answers[d]["cycles"])
     page.text(f"Here distance {best} is best, at a speed-up of {base / answers[best]['cycles']:.2f}; behind it nothing is won, since stores have "
               f"become what waits ({percent(event_cycles(answers[best], 'DR-SQ') / answers[best]['cycles'])} of the cycles have DR-SQ, "
-              f"{percent(event_cycles(answers[0], 'DR-SQ') / base)} without prefetching). The speed-up is larger than the paper's 1.28 because the whole of "
-              "this program is the kernel, its sweep is of few planes, and the misses of the two halves of a cell do not overlap here: the miss "
-              "registers are full of the stores' lines when the loads come. More of them make distance 0 faster (`--set l1d.mshrs=64`).")
+              f"{percent(event_cycles(answers[0], 'DR-SQ') / base)} without prefetching). The speed-up is larger than the paper's 1.28: the whole of "
+              "this program is the kernel, and at distance 0 both halves of a cell are waited for, one after the other, where the paper finds one load "
+              "that hides the others. The loads share miss registers and the memory bus with the lines of 19 neighbours that are stored to. Distance 0 takes:")
+    page.table(["with", "cycles", "of those above"], [[what, f"{cycles:,.0f}", percent(cycles / base)] for what, cycles in (
+        (what, study.run(lbm(study, 0), "run", "--roi", "step", *options).answer["cycles"]) for what, options in RELIEF.items())])
 
 
 def fill_nab(page, study):

@@ -169,7 +169,7 @@ def programs():
         of("cc1", "a compiler: much code, pointers", cc1, "-quiet", "-O1", "input.c", "-o", "out.s"),
         of("fairymax", "chess: a table, unpredictable branches", "/usr/games/fairymax", "14", stdin="input.chess"),
         of("gnugo", "Go: patterns, flood fill", "/usr/games/gnugo", "--mode", "gtp", "--level", "1", "--seed", "1", stdin="input.go"),
-        of("vpxenc", "video: vector kernels, motion search", "/usr/bin/vpxenc", "--codec=vp8", "--quiet", "--threads=1", "--cpu-used=8", "--rt",
+        of("vpxenc", "video: vector kernels, motion search", "/usr/bin/vpxenc", "--codec=vp8", "--quiet", "--threads=1", "--cpu-used=5", "--good",
            "--ivf", "-o", "out.ivf", "input.film"),
         of("flac", "audio: linear prediction", "/usr/bin/flac", "-5", "-s", "-c", "input.wav"),
         of("sqlite3", "SQL: trees of pages, an interpreter", "/usr/bin/sqlite3", ":memory:", stdin="input.sql"),

@@ -22,7 +22,7 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """A program to study. Names of files are relative to the folder of inputs, in which it runs."""
+    """A program to study. Names of files are relative to the folder of inputs, in which it runs; those that it writes begin with "out."."""
     name: str
     core: str
     stresses: str
@@ -55,6 +55,8 @@ class Study:
         self.inputs = build / "papers/inputs"
         self.kept = build / "papers/runs"
         self.model = digest(self.cyclewise, *sorted((build / "src/plugin").glob("*.so")), TOP / "data")
+        self.commit = subprocess.run(["git", "log", "-1", "--format=%h", "--", "src", "data"], cwd=TOP, capture_output=True,
+                                     text=True).stdout.strip() or "unknown"
         self.window = ["--skip", window[0], "--count", window[1]] if window else []
         self.environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0"}
         for folder in (self.inputs, self.kept):
@@ -77,8 +79,14 @@ class Study:
             self._fill(folder, program, command, options, profile)
         return Run(json.loads((folder / "answer.json").read_text()), folder / "profile.cw")
 
+    def storage(self, core):
+        """{method: bytes of its hardware}."""
+        said = subprocess.run([str(self.cyclewise), "cost", "--core", core, "--json"], capture_output=True, text=True, check=True).stdout
+        return {row["method"]: row["bytes"] for row in json.loads(said)["storage"]}
+
     def _key(self, program, command, options, profile):
-        named = [self.inputs / word for word in (*program.command, program.stdin or "") if word and (self.inputs / word).is_file()]
+        named = [self.inputs / word for word in (*program.command, program.stdin or "")
+                 if word and not word.startswith("out.") and (self.inputs / word).is_file()]
         if not (self.inputs / program.command[0]).exists():
             raise Failed(f"{program.command[0]} is not installed: scripts/setup build run test bench papers")
         what = [self.model, command, options, profile, program.command, program.stdin, digest(*named)]
@@ -91,10 +99,12 @@ class Study:
         made.mkdir()
         if profile:
             options = [*options, "-o", str(made / "profile.cw")]
-        with open(self.inputs / program.stdin if program.stdin else os.devnull, "rb") as source:
+        # Output goes into a file, since programs (grep) do less where they see that nobody reads it.
+        with open(self.inputs / program.stdin if program.stdin else os.devnull, "rb") as source, open(made / "output", "wb") as output:
             done = subprocess.run([str(self.cyclewise), command, "--no-progress", "-q", f"--json={made / 'answer.json'}", *options, "--",
                                    *program.command], cwd=self.inputs, env=self.environment, stdin=source,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+                                  stdout=output, stderr=subprocess.PIPE, text=True, errors="replace")
+        (made / "output").unlink()
         if done.returncode not in (0, 10, 20):  # a solver's way to say yes or no
             raise Failed(f"{program.name} under cyclewise {command}: status {done.returncode}: {done.stderr[-500:]}")
         made.rename(folder)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #ifndef COLUMNS
-#define COLUMNS 192
+#define COLUMNS 144
 #endif
 /* A row is an odd number of cache lines, so that a column does not fall into few sets of L1. */
 enum { ROWS = 96, LANES = 4, PITCH = COLUMNS + 8 };

@@ -13,7 +13,10 @@
 #ifndef PLANES
 #define PLANES 3
 #endif
-enum { WIDTH = 100, HEIGHT = 100, PLANE = WIDTH * HEIGHT, CELLS = PLANE * (PLANES + 2) };
+#ifndef HEIGHT
+#define HEIGHT 100
+#endif
+enum { WIDTH = 100, PLANE = WIDTH * HEIGHT, CELLS = PLANE * (PLANES + 2) };
 
 struct cell { double f[20]; };
 
