@@ -119,7 +119,7 @@ def ratios(cyclewise, work, program):
     callgrind = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--callgrind-out-file=/dev/null", *program]
     none = ours("run", "--wrong-path", "none")
     rows = [
-        ("all sampling methods", ours("methods"), "cyclewise stat", ours("stat"), 1.25),
+        ("all sampling methods", ours("methods", "--no-simulation"), "cyclewise stat", ours("stat"), 1.25),
         ("wrong path, instructions", ours("run", "--wrong-path", "instructions"), "no wrong path", none, 1 / 0.6),
         ("wrong path, full", ours("run", "--wrong-path", "full"), "no wrong path", none, 1 / 0.6),
         ("the abstract core", abstract, "callgrind", callgrind, 1.8),

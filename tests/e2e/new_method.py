@@ -7,15 +7,16 @@ import subprocess
 from lib import BUILD, TOP, WORK, Tests, check, compile_program, profile
 
 tests = Tests()
+LCI = str(BUILD / "tests/new_method/cyclewise-lci")
 ENVIRONMENT = dict(os.environ, CYCLEWISE_PLUGIN_DIR=str(BUILD / "src/plugin"), CYCLEWISE_DATA=str(TOP / "data"))
 
 
 @tests.case("it is compared with the others, which say what they said without it")
 def compared():
     program = [compile_program("counters.c", "x86-64"), "2000"]
-    without, _ = profile("--period", "500", *program, command="methods")
+    without, _ = profile("--no-simulation", "--period", "500", *program, command="methods")
     out = WORK / "lci.json"
-    subprocess.run([str(BUILD / "tests/new_method/cyclewise-lci"), "methods", "--no-progress", "--period", "500", f"--json={out}", *program],
+    subprocess.run([LCI, "methods", "--no-simulation", "--no-progress", "--period", "500", f"--json={out}", *program],
                    env=ENVIRONMENT, check=True, capture_output=True)  # as profile(): its output is a pipe
     report = json.loads(out.read_text())
     by_name = {row["method"]: row for row in report["sampling"]}
@@ -30,7 +31,7 @@ def compared():
 
 @tests.case("it is in the text")
 def text():
-    done = subprocess.run([str(BUILD / "tests/new_method/cyclewise-lci"), "methods", "--no-progress", compile_program("counters.c", "x86-64"), "1000"],
+    done = subprocess.run([LCI, "methods", "--no-simulation", "--no-progress", compile_program("counters.c", "x86-64"), "1000"],
                           env=ENVIRONMENT, check=True, capture_output=True, text=True)
     check(any(line.split()[:1] == ["LCI"] for line in done.stderr.splitlines()), f"printed {done.stderr}")
 
