@@ -41,7 +41,8 @@ On `skylake-sp` it is as in the paper: flushes (FL-MB, FL-EX, FL-MO) tell their 
 in some programs and not at all in others. Below each
 event is the number of programs that meet it at all in more than one way; the short programs on `boom` hardly meet the instruction cache and TLB.""",
     "figure 8": """
-As in the paper, more samples help TEA alone: the others' errors are of method, not of sampling, and hardly move.""",
+As in the paper, the others' errors level off at what is wrong with the method, however many samples there are, and TEA's goes on falling. To the
+right all have too few samples.""",
     "figure 9": """
 As in the paper TEA is the most accurate at both, and coarser units help the others less than one might hope. They help more here than there:
 programs of few hot functions leave little that could be moved between functions.""",
