@@ -15,6 +15,8 @@ struct critical {
 	uint32_t *row_of;              /* [nr_row_of]: row + 1; 0: none */
 	size_t nr_row_of;
 	GArray *rows;                  /* struct critical_row */
+	GArray *seen;                  /* uint64_t: chain that each row was last met in */
+	uint64_t chain;                /* of the operands that the walk follows; from 1 */
 	uint64_t total;
 };
 
@@ -35,12 +37,13 @@ const char *bound_name(enum bound b)
 	return names[b];
 }
 
-static void count(struct critical *c, size_t at, enum bound bound)
+/* The row of a record's instruction, made where there is none. NULL: it is not counted by the walk in hand. */
+static struct critical_row *row_at(struct critical *c, size_t at)
 {
 	const struct timed *t = &c->record[at];
 
 	if (at >= c->end || !(t->flags & TIMED_COUNTED))
-		return;
+		return NULL;
 	if (t->insn >= c->nr_row_of) {
 		size_t nr = c->nr_row_of ? c->nr_row_of : 1024;
 		while (nr <= t->insn)
@@ -51,12 +54,34 @@ static void count(struct critical *c, size_t at, enum bound bound)
 	}
 	if (!c->row_of[t->insn]) {
 		g_array_set_size(c->rows, c->rows->len + 1);
+		g_array_set_size(c->seen, c->rows->len);
 		c->row_of[t->insn] = c->rows->len;
 	}
-	struct critical_row *row = &g_array_index(c->rows, struct critical_row, c->row_of[t->insn] - 1);
+	return &g_array_index(c->rows, struct critical_row, c->row_of[t->insn] - 1);
+}
+
+static void count(struct critical *c, size_t at, enum bound bound)
+{
+	struct critical_row *row = row_at(c, at);
+
+	if (!row)
+		return;
 	row->count++;
 	row->bound[bound]++;
 	c->total++;
+}
+
+/* It waited for an operand: another execution of it in the same chain waited for this one. */
+static void follow(struct critical *c, size_t at)
+{
+	struct critical_row *row = row_at(c, at);
+	uint64_t *seen;
+
+	if (!row)
+		return;
+	seen = &g_array_index(c->seen, uint64_t, c->row_of[c->record[at].insn] - 1);
+	row->carried += *seen == c->chain;
+	*seen = c->chain;
 }
 
 /* The youngest committed record before `at`; `at` itself where there is none. */
@@ -96,6 +121,7 @@ static struct place from_completed(struct critical *c, size_t at)
 	switch (timed_issue_wait(t)) {
 	case WAIT_OPERAND:
 		count(c, at, BOUND_LATENCY);
+		follow(c, at);
 		if (t->issue_by && t->issue_by <= at)
 			return (struct place){ by(c, at, t->issue_by), COMPLETED };
 		break;
@@ -194,12 +220,13 @@ static struct place from_committed(struct critical *c, size_t at)
 static void walk(struct critical *c, size_t end)
 {
 	size_t start = before(c, c->nr);
-	struct place p = { start, COMMITTED }, from;
+	struct place p = { start, COMMITTED }, from = p;
 
 	if (start == c->nr)
 		return;
 	c->end = end;
 	do {
+		c->chain += p.event == COMPLETED && from.event != COMPLETED;
 		from = p;
 		switch (p.event) {
 		case COMMITTED:
@@ -223,6 +250,7 @@ struct critical *critical_new(void)
 	struct critical *c = g_new0(struct critical, 1);
 
 	c->rows = g_array_new(FALSE, TRUE, sizeof(struct critical_row));
+	c->seen = g_array_new(FALSE, TRUE, sizeof(uint64_t));
 	return c;
 }
 
@@ -231,6 +259,7 @@ void critical_free(struct critical *c)
 	if (!c)
 		return;
 	g_array_free(c->rows, TRUE);
+	g_array_free(c->seen, TRUE);
 	g_free(c->row_of);
 	g_free(c);
 }

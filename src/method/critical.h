@@ -10,7 +10,7 @@
  * The path is walked backwards over a window of records at a time; of each walk, the youngest part is left to the next, which
  * knows what came after it.
  *
- * Not a method of every profile: `cyclewise causality` runs it.
+ * Not a method of every profile: `cyclewise causality` runs it, and advice is made of it (chains.c).
  * Ref: Fields et al., Focusing processor policies via critical-path prediction (ISCA 2001); Gus §3 (causality).
  */
 #ifndef CYCLEWISE_METHOD_CRITICAL_H
@@ -34,6 +34,7 @@ const char *bound_name(enum bound b);
 struct critical_row {
 	uint64_t count;                /* executions on the path */
 	uint64_t bound[NR_BOUNDS];
+	uint64_t carried;              /* of those: in a chain of operands that led from one execution of it to another */
 };
 
 struct critical;

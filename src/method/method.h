@@ -34,16 +34,17 @@ struct run {
 	const struct clock *clock;     /* of the methods that sample cycles; set by who feeds them, valid until close() */
 };
 
-/* Which methods a run has: each set has those before it, too. */
+/* Which methods a run has: those of every profile, and of each bit. A method may be in one set alone, or need several. */
 enum method_set {
-	METHODS_PROFILE,               /* what every profile has */
-	METHODS_STAT,                  /* figures of the whole run in more detail */
-	METHODS_STUDY,                 /* all, to be compared */
+	METHODS_PROFILE = 0,           /* what every profile has */
+	METHODS_STAT = 1,              /* figures of the whole run in more detail */
+	METHODS_STUDY = 1 | 2,         /* those, and all that are to be compared */
+	METHODS_ADVICE = 4,            /* what advice is made of */
 };
 
 struct method {
 	const char *name, *help;
-	enum method_set set;           /* the smallest it is in */
+	enum method_set set;           /* a run has it whose set has all these bits */
 	size_t state_size, lane_size;
 	int  (*open)(void *state, const struct run *run);          /* 0 or -errno */
 	int  (*lane)(void *state, void *lane, uint32_t thread);    /* a thread begins */

@@ -54,6 +54,9 @@ static void test_chain(void **state)
 	/* A walk begins and ends beside the chain: some executions at each of the four seams. */
 	assert_in_range(critical_row(c, CHAIN)->count, N / 2 - 40, N / 2);
 	assert_in_range(critical_row(c, CHAIN)->bound[BOUND_LATENCY], critical_row(c, CHAIN)->count - 40, N / 2);
+	/* Each was led to by the one before; in each walk the first is not. */
+	assert_in_range(critical_row(c, CHAIN)->carried, critical_row(c, CHAIN)->count - 80, critical_row(c, CHAIN)->count - 1);
+	assert_true(!critical_row(c, OTHER) || !critical_row(c, OTHER)->carried);
 	assert_true(!critical_row(c, OTHER) || critical_row(c, OTHER)->count <= 40);
 	assert_null(critical_row(c, 17));
 	critical_free(c);
