@@ -16,7 +16,6 @@
 #include "cmd/executions.h"
 #include "cmd/profiled.h"
 #include "cmd/variants.h"
-#include "isa/costs.h"
 #include "method/method.h"
 
 enum { MOST_WEIGHTS = 8, COMBINED = 3 };
@@ -113,19 +112,6 @@ static int add(struct sensitivity *s, const struct variant *v)
 	return err;
 }
 
-/* Groups of ports as the core's cost file has them. */
-static int port_sets(const struct driven_run *run, uint16_t *sets, unsigned *nr)
-{
-	struct costs *costs;
-	int err = costs_new(&costs, *run->desc->costs_path ? run->desc->costs_path : NULL, run->desc->port_names, run->desc->unit_names);
-
-	if (err)
-		return err;
-	*nr = costs_port_sets(costs, sets, VARY_SETS);
-	costs_free(costs);
-	return 0;
-}
-
 static void sensitivity_close(void *state)
 {
 	struct sensitivity *s = state;
@@ -141,17 +127,14 @@ static void sensitivity_close(void *state)
 static int sensitivity_open(void **state, const struct driven_run *run)
 {
 	struct sensitivity *s = g_new0(struct sensitivity, 1);
-	uint16_t sets[VARY_SETS];
-	unsigned nr_sets = 0;
 	int err;
 
 	s->measured = g_array_new(FALSE, FALSE, sizeof(struct measured));
 	s->code = run->code;
 	*state = s;
-	err = port_sets(run, sets, &nr_sets);
+	err = variants_resources(s->row, &s->nr, run->desc, !strcmp(run->model->name, "abstract"));
 	if (!err)
 		err = parse_weights(s, run->options->weights);
-	s->nr = vary_list(s->row, run->desc, sets, nr_sets, !strcmp(run->model->name, "abstract"));
 	if (!err)
 		err = parse_resources(s, run->options->only);
 	if (!err)

@@ -8,6 +8,7 @@
 #include "cmd/workers.h"
 #include "core/abstract_outcome.h"
 #include "core/vary_code.h"
+#include "isa/costs.h"
 
 enum { KEEP = 1 << 21 };               /* words or steps of the run that are kept, over all threads */
 
@@ -321,6 +322,21 @@ static void keep(struct crowd *c, const struct step_batch *b)
 		c->nr_steps += b->n;
 		v->kept += b->n;
 	}
+}
+
+/* --- resources --------------------------------------------------------------------------------------- */
+
+int variants_resources(struct vary out[VARY_MAX], unsigned *nr, const struct core_desc *d, bool abstract)
+{
+	uint16_t sets[VARY_SETS];
+	struct costs *costs;
+	int err = costs_new(&costs, *d->costs_path ? d->costs_path : NULL, d->port_names, d->unit_names);
+
+	if (err)
+		return err;
+	*nr = vary_list(out, d, sets, costs_port_sets(costs, sets, VARY_SETS), abstract);
+	costs_free(costs);
+	return 0;
 }
 
 /* --- the whole --------------------------------------------------------------------------------------- */

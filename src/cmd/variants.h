@@ -29,6 +29,9 @@ struct variant {
 
 struct variants;
 
+/* All resources of a core that variants can weight, with the groups of ports that its cost file has. 0 or -errno. */
+int  variants_resources(struct vary out[VARY_MAX], unsigned *nr, const struct core_desc *d, bool abstract);
+
 /* `run` is copied; what it points to must outlive them. 0 or -errno. */
 int  variants_new(struct variants **out, const struct driven_run *run);
 void variants_free(struct variants *v);

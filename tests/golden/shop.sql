@@ -32,4 +32,14 @@ INSERT INTO component VALUES ('fmt', 'base', 300 * 720720, 0), ('fmt', 'l1i', 10
 	('fmt', 'l1d', 150 * 720720, 4), ('fmt', 'l2d', 600 * 720720, 5), ('fmt', 'dtlb', 90 * 720720, 6), ('fmt', 'branch', 50 * 720720, 7), ('fmt', 'long_latency', 0, 8);
 INSERT INTO event VALUES ('DR-L1', 9, 0), ('DR-TLB', 0, 1), ('DR-SQ', 0, 2), ('FL-MB', 10, 3), ('FL-EX', 1, 4), ('FL-MO', 0, 5), ('ST-L1', 201, 6), ('ST-TLB', 1, 7), ('ST-LLC', 101, 8);
 INSERT INTO insn_figure VALUES ('causality', 1, 'share', 0.25, 0), ('causality', 1, 'bound/load', 0.75, 1), ('causality', 1, 'bound/rob', 0.25, 2),
-	('causality', 2, 'share', 0.7, 3), ('causality', 2, 'bound/latency', 1, 4), ('causality', 5, 'share', 0.05, 5), ('causality', 5, 'bound/frontend', 1, 6);
+	('causality', 2, 'share', 0.7, 3), ('causality', 2, 'bound/latency', 1, 4), ('causality', 5, 'share', 0.05, 5), ('causality', 5, 'bound/frontend', 1, 6),
+	('patterns', 1, 'accesses', 600, 7), ('patterns', 1, 'loads', 1, 8), ('patterns', 1, 'stride', -4096, 9), ('patterns', 1, 'stride_share', 0.75, 10),
+	('patterns', 1, 'lines', 512, 11), ('patterns', 1, 'pages', 480, 12), ('patterns', 1, 'page_changes', 0.99, 13), ('patterns', 4, 'branches', 600, 14),
+	('patterns', 4, 'kind', 1, 15), ('patterns', 4, 'taken', 0.99, 16), ('patterns', 4, 'flips', 0.02, 17), ('patterns', 4, 'mispredicted', 0.0166, 18),
+	('patterns', 4, 'back', 594, 19), ('patterns', 4, 'back_to', 1, 20), ('patterns', 6, 'system_call', 1, 21),
+	('chains', 1, 'share', 0.2, 22), ('chains', 1, 'bound/latency', 0.5, 23), ('chains', 1, 'bound/rob', 0.5, 24),
+	('chains', 2, 'share', 0.6, 25), ('chains', 2, 'class', 1, 26), ('chains', 2, 'carried', 0.9, 27), ('chains', 2, 'bound/latency', 1, 28),
+	('advice', 1, 'ST-LLC/stride', 800, 29), ('advice', 1, 'ST-LLC/stride/4', 1000, 30), ('advice', 1, 'ST-LLC/stride/16', 900, 31),
+	('advice', 4, 'FL-MB/seldom', 1180, 32);
+INSERT INTO figure VALUES ('relaxed', 'cycles', 1100, 0), ('relaxed', 'latency.multiply', 1000, 1), ('relaxed', 'latency', 1000, 2);
+INSERT INTO run VALUES ('unit.latency.multiply', 'cycles');

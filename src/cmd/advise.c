@@ -1,0 +1,290 @@
+/*
+ * What limits a program, where, and what usually helps, with the speed-up that a model predicts.
+ *
+ * The program runs once. The first look is a profile with the methods that learn how instructions behave (method/patterns.h,
+ * method/chains.c); findings are made of it (view/diagnosis.h). The second look has the largest predicted: those of an
+ * event on the detailed core, supposing that their instructions never meet it, or that the load is prefetched (predict.h); the
+ * others on the abstract core, with more of the resource that they stand for (variants.h).
+ *
+ * The file gets the figures that diagnosis.h names, of the methods `advice` and `relaxed`, and the keys "unit.RESOURCE".
+ */
+#include <errno.h>
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/drive.h"
+#include "cmd/predict.h"
+#include "cmd/profiled.h"
+#include "cmd/progress.h"
+#include "cmd/variants.h"
+#include "view/diagnosis.h"
+
+/* Findings that are predicted: of events, by resources, with a prefetch; its distances in executions. */
+enum { EVENTS = 8, OTHERS = 8, PREFETCHES = 1 };
+static const uint32_t distances[] = { 4, 16, 64 };
+
+/* One that is predicted on the detailed core, and what came out. */
+struct asked {
+	char key[FINDING_KEY + 16];
+	uint32_t insn;                 /* that the finding is told by */
+	GArray *never;                 /* struct never */
+	struct supposition supposition;
+	uint64_t cycles;
+};
+
+/* A resource that is relaxed on the abstract core. */
+struct relaxed {
+	struct vary vary;
+	unsigned variant;
+	uint64_t cycles;
+};
+
+struct advise {
+	struct driven_run run;
+	GPtrArray *asked;              /* struct asked * */
+	GArray *relaxed;               /* struct relaxed */
+	uint64_t cycles;               /* of the abstract core as it is */
+};
+
+static void asked_free(gpointer p)
+{
+	struct asked *a = p;
+
+	g_array_free(a->never, TRUE);
+	g_free(a);
+}
+
+static int advise_open(void **state, const struct driven_run *run)
+{
+	struct advise *s = g_new0(struct advise, 1);
+
+	s->run = *run;
+	s->asked = g_ptr_array_new_with_free_func(asked_free);
+	s->relaxed = g_array_new(FALSE, FALSE, sizeof(struct relaxed));
+	*state = s;
+	return 0;
+}
+
+static void advise_close(void *state)
+{
+	struct advise *s = state;
+
+	if (!s)
+		return;
+	g_ptr_array_free(s->asked, TRUE);
+	g_array_free(s->relaxed, TRUE);
+	g_free(s);
+}
+
+/* --- findings of an event ---------------------------------------------------------------------------- */
+
+static struct asked *ask(struct advise *s, const struct finding *f)
+{
+	struct asked *a = g_new0(struct asked, 1);
+
+	finding_key(f, a->key);
+	a->insn = f->main->insn;
+	a->never = g_array_new(FALSE, FALSE, sizeof(struct never));
+	a->supposition.prefetch = CODE_NONE;
+	g_ptr_array_add(s->asked, a);
+	return a;
+}
+
+static void ask_never(struct advise *s, const struct finding *f)
+{
+	struct asked *a = ask(s, f);
+
+	for (size_t i = 0; i < f->nr; i++) {
+		struct never never = { f->part[i].insn->insn, f->event };
+		g_array_append_val(a->never, never);
+	}
+	a->supposition.never = &g_array_index(a->never, struct never, 0);
+	a->supposition.nr = a->never->len;
+}
+
+static void ask_prefetch(struct advise *s, const struct finding *f)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(distances); i++) {
+		struct asked *a = ask(s, f);
+		char distance[16];
+
+		g_snprintf(distance, sizeof distance, "/%u", distances[i]);
+		g_strlcat(a->key, distance, sizeof a->key);
+		a->supposition.prefetch = f->part[0].insn->insn;
+		a->supposition.distance = distances[i];
+	}
+}
+
+static int predict_events(struct advise *s, const struct spool *steps)
+{
+	guint nr = s->asked->len;
+	struct supposition *all = g_new(struct supposition, nr);
+	uint64_t *cycles = g_new(uint64_t, nr + 1);
+	int err = 0;
+
+	for (guint i = 0; i < nr; i++)
+		all[i] = ((struct asked *)s->asked->pdata[i])->supposition;
+	if (nr)
+		err = predict(cycles, &s->run, steps, all, nr);
+	for (guint i = 0; i < nr && !err; i++)
+		((struct asked *)s->asked->pdata[i])->cycles = cycles[i + 1];
+	g_free(cycles);
+	g_free(all);
+	return err;
+}
+
+/* --- the others -------------------------------------------------------------------------------------- */
+
+static void ask_relaxed(struct advise *s, const struct diagnosis *d, const struct finding *f, const struct vary *vary, unsigned nr)
+{
+	for (const char *const *r = f->cause->relax; r && *r; r++) {
+		const char *name = finding_resource(d, f, *r);
+		guint known = 0;
+
+		while (name && known < s->relaxed->len && strcmp(g_array_index(s->relaxed, struct relaxed, known).vary.name, name))
+			known++;
+		for (unsigned i = 0; name && known == s->relaxed->len && i < nr; i++) {
+			struct relaxed one = { .vary = vary[i] };
+
+			if (strcmp(vary[i].name, name))
+				continue;
+			g_array_append_val(s->relaxed, one);
+			break;
+		}
+	}
+}
+
+static int time_variants(struct advise *s, struct variants *v, const struct spool *steps)
+{
+	const struct options *o = s->run.options;
+	struct spool_reader *reader;
+	const struct foreseen *seen;
+	struct progress progress;
+	struct step_batch b;
+	int more = 1, err = spool_reader_new(&reader, steps);
+
+	progress_init(&progress, !o->quiet && !o->no_progress);
+	while (!err && (more = spool_read(reader, &b, &seen)) > 0) {
+		err = variants_batch(v, &b);
+		progress_batch(&progress, &b);
+	}
+	progress_fini(&progress);
+	spool_reader_free(reader);
+	return err ? err : more;
+}
+
+static int predict_relaxed(struct advise *s, const struct spool *steps)
+{
+	struct driven_run abstract = s->run;
+	struct variants *v = NULL;
+	int err = 0;
+
+	if (!s->relaxed->len)
+		return 0;
+	abstract.model = core_find("abstract");
+	err = variants_new(&v, &abstract);
+	for (guint i = 0; i < s->relaxed->len && !err; i++) {
+		struct relaxed *r = &g_array_index(s->relaxed, struct relaxed, i);
+
+		err = variants_add(v, &(struct variant){ .part = { &r->vary }, .nr = 1, .weight = 2 * WEIGHT_ONE }, &r->variant);
+		if (err == -ERANGE) /* what it cannot change stays as it is */
+			err = 0;
+	}
+	if (!err) {
+		variants_forget(v);
+		err = time_variants(s, v, steps);
+	}
+	for (guint i = 0; i < s->relaxed->len && !err; i++) {
+		struct relaxed *r = &g_array_index(s->relaxed, struct relaxed, i);
+		r->cycles = variants_cycles(v, r->variant);
+	}
+	s->cycles = err ? 0 : variants_cycles(v, 0);
+	variants_free(v);
+	return err;
+}
+
+/* --- the second look --------------------------------------------------------------------------------- */
+
+static int advise_look(void *state, const struct spool *steps, struct query *q)
+{
+	struct advise *s = state;
+	struct vary vary[VARY_MAX];
+	struct diagnosis *d;
+	unsigned nr = 0, events = 0, others = 0, prefetches = 0;
+	int err = variants_resources(vary, &nr, s->run.desc, true);
+
+	if (!err)
+		err = diagnosis_new(&d, q);
+	if (err)
+		return err;
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct finding *f = &d->finding[i];
+
+		if (f->event && events++ < EVENTS)
+			ask_never(s, f);
+		if (f->cause->relax && others++ < OTHERS)
+			ask_relaxed(s, d, f, vary, nr);
+		if (f->event && finding_can_prefetch(f) && prefetches++ < PREFETCHES)
+			ask_prefetch(s, f);
+	}
+	err = predict_events(s, steps);
+	if (!err)
+		err = predict_relaxed(s, steps);
+	diagnosis_free(d);
+	return err;
+}
+
+static int advise_save(void *state, struct profile *p)
+{
+	const struct advise *s = state;
+	int err = 0;
+
+	for (guint i = 0; i < s->asked->len && !err; i++) {
+		const struct asked *a = s->asked->pdata[i];
+		err = profile_insn_figure(p, "advice", a->insn, a->key, (double)a->cycles);
+	}
+	if (!err && s->cycles)
+		err = profile_figure(p, "relaxed", "cycles", (double)s->cycles);
+	for (guint i = 0; i < s->relaxed->len && !err; i++) {
+		const struct relaxed *r = &g_array_index(s->relaxed, struct relaxed, i);
+		char key[VARY_NAME + 8];
+
+		err = profile_figure(p, "relaxed", r->vary.name, (double)r->cycles);
+		g_snprintf(key, sizeof key, "unit.%s", r->vary.name);
+		if (!err)
+			err = profile_set(p, key, r->vary.unit);
+	}
+	return err;
+}
+
+static const struct second_look advise = {
+	.open = advise_open,
+	.look = advise_look,
+	.save = advise_save,
+	.close = advise_close,
+};
+
+static int run(struct invocation *call);
+
+const struct command command_advise = {
+	.name = "advise",
+	.summary = "what limits the program, where, and what usually helps",
+	.usage = "[options] [--] PROGRAM [ARG...]",
+	.help =
+		"Runs PROGRAM once and says what it lost the most cycles on: for each finding the place in the source, the cause with what "
+		"was seen of it, what usually helps, and how much faster the whole run is predicted to be without it.\n\n"
+		"Findings are cycles of the same cause in one loop, line or function, or of one that is spread over many. The detailed "
+		"core predicts by timing the run once more with the event taken away from these instructions alone, or the load "
+		"prefetched; the abstract core with half the latency, or twice of the resource, that the others wait for.",
+	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST,
+	.runs = true,
+	.second = &advise,
+	.methods = METHODS_ADVICE,
+	.run = run,
+};
+
+static int run(struct invocation *call)
+{
+	return profiled(&command_advise, call, call->options.output, "advise", false);
+}

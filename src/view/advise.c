@@ -1,0 +1,385 @@
+/*
+ * Advice: what the run lost most on, where, why, what usually helps, and what a model predicts it would be without
+ * (diagnosis.h).
+ */
+#include <errno.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/insn.h"
+#include "method/method.h"
+#include "record/timed.h"
+#include "view/diagnosis.h"
+#include "view/head.h"
+#include "view/number.h"
+#include "view/place.h"
+#include "view/view.h"
+
+enum { LISTED = 5, PARTS = 3, INDENT = 4, LABEL = 11, KIB = 1024, CODE_LINE = 64 };
+
+/* What is worth telling of a pattern, as parts of 1. */
+static const double MOSTLY = 0.5;
+
+/* --- words ------------------------------------------------------------------------------------------- */
+
+static char *percent(char buf[NUMBER_SIZE], double part)
+{
+	return number_ratio(buf, (uint64_t)llround(part * 1000), 10, 1);
+}
+
+static const char *last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* "in k_chase, chase.c:72, a loop of 18 instructions run 2,000 times" */
+static void place_words(GString *s, const struct finding *f)
+{
+	char buf[PLACE_SIZE], n[NUMBER_SIZE];
+	const struct query_insn *in = f->main;
+
+	if (f->spread)
+		g_string_append_printf(s, "%zu places in %u function%s, most of it in ", f->nr, f->nr_functions, f->nr_functions == 1 ? "" : "s");
+	g_string_append(s, place_function(in->function, true, buf));
+	if (in->file)
+		g_string_append_printf(s, ", %s:%" PRIu32, last_name(in->file), in->line);
+	if (in->nr_inlined && in->inlined[0].symbol)
+		g_string_append_printf(s, ", inlined from %s", in->inlined[0].symbol);
+	if (f->loop)
+		g_string_append_printf(s, ", in a loop of %u instructions that is repeated %s times", f->loop->nr_insns,
+		                       number_grouped(n, f->loop->times));
+}
+
+static void add(GString *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add(GString *s, const char *fmt, ...)
+{
+	va_list args;
+
+	if (s->len)
+		g_string_append(s, "; ");
+	va_start(args, fmt);
+	g_string_append_vprintf(s, fmt, args);
+	va_end(args);
+}
+
+static void add_insn(GString *s, const char *what, const struct facts_table *t, double number)
+{
+	const struct query_insn *in = number > 0 ? facts_insn(t, (uint32_t)number - 1) : NULL;
+	char place[PLACE_SIZE];
+
+	if (in)
+		add(s, "%s `%s` at %s", what, in->disassembly, place_insn(in, place));
+}
+
+static void access_words(GString *s, const struct facts_table *t, const struct facts *f)
+{
+	char a[NUMBER_SIZE], b[NUMBER_SIZE];
+
+	if (f->indirect >= MOSTLY && f->chased >= MOSTLY)
+		add(s, "the address comes from an earlier execution of the same load in %s%% of them", percent(a, f->indirect * f->chased));
+	else if (f->indirect >= MOSTLY)
+		add_insn(s, "the address comes from", t, f->feeder);
+	if (f->stride_share >= MOSTLY)
+		add(s, "steps of %s%s bytes in %s%% of them", f->stride < 0 ? "-" : "", number_grouped(a, (uint64_t)fabs(f->stride)),
+		    percent(b, f->stride_share));
+	if (f->page_changes >= MOSTLY)
+		add(s, "another page in %s%% of them", percent(a, f->page_changes));
+	add(s, "this instruction goes over about %s KiB in %s pages", number_grouped(a, ((uint64_t)f->lines * CODE_LINE + KIB - 1) / KIB),
+	    number_grouped(b, (uint64_t)f->pages));
+}
+
+static void branch_words(GString *s, const struct facts *f)
+{
+	char a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE], d[NUMBER_SIZE];
+
+	add(s, "mispredicted in %s%% of %s executions", percent(a, f->mispredicted), number_grouped(b, (uint64_t)f->branches));
+	if (f->kind == BRANCH_CONDITIONAL)
+		add(s, "taken in %s%%, another way than the time before in %s%%", percent(c, f->taken), percent(d, f->flips));
+	else
+		add(s, "about %s targets", number_grouped(c, (uint64_t)f->targets));
+}
+
+static double parameter(struct query *q, const char *name)
+{
+	const struct query_parameter *p;
+	size_t nr;
+
+	if (query_parameters(q, &p, &nr))
+		return 0;
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(p[i].name, name))
+			return g_ascii_strtod(p[i].value, NULL);
+	return 0;
+}
+
+/* The evidence: numbers of what was seen. */
+static void seen_words(GString *s, const struct view_request *r, const struct diagnosis *all, const struct finding *f)
+{
+	const struct run_info *run = query_run(r->query);
+	const struct facts *facts = facts_of(all->facts, f->main->insn);
+	char a[NUMBER_SIZE], b[NUMBER_SIZE];
+
+	if (f->executions)
+		add(s, "%s executions%s, %s cycles each", number_grouped(a, f->executions), f->event ? " that met it" : "",
+		    number_ratio(b, f->units / f->executions, run->units_per_cycle, 1));
+	if (f->event & (PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB | PSV_DR_SQ) && facts->accesses > 0)
+		access_words(s, all->facts, facts);
+	if (f->event & PSV_FL_MB && facts->branches > 0)
+		branch_words(s, facts);
+	if (f->event & PSV_FL_MO)
+		add_insn(s, "the store is", all->facts, facts->partner);
+	if (f->event & (PSV_DR_L1 | PSV_DR_TLB) && parameter(r->query, "l1i.size") > 0)
+		add(s, "%s KiB of code; L1I holds %.0f KiB", number_grouped(a, (f->lines * CODE_LINE + KIB - 1) / KIB),
+		    parameter(r->query, "l1i.size") / KIB);
+	if (!f->event && facts->carried >= MOSTLY)
+		add(s, "%s%% of those on the critical path wait for an earlier execution of the same instruction", percent(a, facts->carried));
+	if (!f->event && f->bound)
+		add(s, "they wait for %s", f->bound);
+}
+
+/* "1.37 times as fast (27.0% fewer cycles)" */
+static void speedup_words(GString *s, double speedup)
+{
+	char a[NUMBER_SIZE], b[NUMBER_SIZE];
+
+	if (s->len)
+		g_string_append(s, "; ");
+	g_string_append_printf(s, "%s times as fast (%s%% fewer cycles)", number_ratio(a, (uint64_t)llround(speedup * 1000), 1000, 2),
+	                       percent(b, speedup > 1 ? 1 - 1 / speedup : 0));
+}
+
+static void prediction_words(GString *s, struct query *q, const struct finding *f)
+{
+	const struct promise *p = &f->promise;
+
+	if (p->never > 0) {
+		speedup_words(s, p->never);
+		g_string_append_printf(s, " if %s, says ooo", f->cause->supposed);
+	}
+	if (p->prefetched > 1) {
+		speedup_words(s, p->prefetched);
+		g_string_append_printf(s, " if `%s` were prefetched %u executions ahead, says ooo", f->part[0].insn->disassembly, p->distance);
+	}
+	if (p->relaxed > 0) {
+		char key[128];
+		const char *unit;
+
+		g_snprintf(key, sizeof key, "unit.%s", p->resource);
+		unit = query_value(q, key);
+		speedup_words(s, p->relaxed);
+		g_string_append_printf(s, " with %s the %s, says abstract", !g_strcmp0(unit, "cycles") ? "half" : "twice", p->resource);
+	}
+}
+
+/* --- JSON -------------------------------------------------------------------------------------------- */
+
+static void part_json(struct json *j, const struct view_request *r, const struct finding_part *p)
+{
+	const struct query_insn *in = p->insn;
+
+	json_object(j, NULL);
+	json_string(j, "module", in->module);
+	json_hex(j, "address", in->address);
+	json_string(j, "symbol", in->function->symbol);
+	json_uint(j, "offset", in->offset);
+	json_string(j, "file", in->file);
+	if (in->line)
+		json_uint(j, "line", in->line);
+	else
+		json_null(j, "line");
+	json_string(j, "disassembly", in->disassembly);
+	json_uint(j, "executions", p->executions);
+	cycles_json(j, "cycles", r, p->units);
+	json_end_object(j);
+}
+
+static void loop_json(struct json *j, const struct loop *l)
+{
+	if (!l) {
+		json_null(j, "loop");
+		return;
+	}
+	json_object(j, "loop");
+	json_hex(j, "from", l->head);
+	json_hex(j, "to", l->end);
+	json_uint(j, "instructions", l->nr_insns);
+	json_uint(j, "repeated", l->times);
+	json_end_object(j);
+}
+
+static void one_prediction_json(struct json *j, const char *model, double speedup, const char *key, const char *what)
+{
+	json_object(j, NULL);
+	json_string(j, "model", model);
+	json_real(j, "speedup", speedup);
+	json_string(j, key, what);
+}
+
+/* Each with what it supposes: "never" an event, a prefetch with its "distance", a resource "relaxed". */
+static void predictions_json(struct json *j, const struct finding *f)
+{
+	const struct promise *p = &f->promise;
+
+	json_array(j, "predicted");
+	if (p->never > 0) {
+		one_prediction_json(j, "ooo", p->never, "never", f->cause->event);
+		json_end_object(j);
+	}
+	if (p->prefetched > 0) {
+		one_prediction_json(j, "ooo", p->prefetched, "prefetched", f->part[0].insn->disassembly);
+		json_uint(j, "distance", p->distance);
+		json_end_object(j);
+	}
+	if (p->relaxed > 0) {
+		one_prediction_json(j, "abstract", p->relaxed, "relaxed", p->resource);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void finding_json(struct json *j, const struct view_request *r, const struct diagnosis *all, const struct finding *f)
+{
+	const struct run_info *run = query_run(r->query);
+	const struct query_insn *in = f->main;
+	GString *seen = g_string_new(NULL);
+
+	seen_words(seen, r, all, f);
+	json_object(j, NULL);
+	json_string(j, "event", f->cause->event);
+	json_string(j, "pattern", f->cause->pattern);
+	json_string(j, "title", f->cause->title);
+	cycles_json(j, "cycles", r, f->units);
+	json_real(j, "share", (double)f->units / (double)run->cycles_units);
+	json_string(j, "symbol", in->function->symbol);
+	json_string(j, "module", in->module);
+	json_string(j, "file", in->file);
+	if (in->line)
+		json_uint(j, "line", in->line);
+	else
+		json_null(j, "line");
+	loop_json(j, f->loop);
+	json_bool(j, "spread", f->spread);
+	json_string(j, "seen", seen->str);
+	json_string(j, "why", f->cause->why);
+	json_array(j, "helps");
+	for (const char *const *h = f->cause->helps; *h; h++)
+		json_string(j, NULL, *h);
+	json_end_array(j);
+	predictions_json(j, f);
+	json_uint(j, "nr_instructions", f->nr);
+	json_array(j, "instructions");
+	for (size_t i = 0; i < f->nr && i < 16; i++)
+		part_json(j, r, &f->part[i]);
+	json_end_array(j);
+	json_end_object(j);
+	g_string_free(seen, TRUE);
+}
+
+static int json(struct json *j, const struct view_request *r)
+{
+	struct diagnosis *all;
+	int err = diagnosis_new(&all, r->query);
+
+	if (err)
+		return err;
+	json_object(j, NULL);
+	head_json(j, r);
+	json_uint(j, "instructions", query_run(r->query)->instructions);
+	cycles_json(j, "cycles", r, query_run(r->query)->cycles_units);
+	json_array(j, "findings");
+	for (size_t i = 0; i < all->nr_predicted && (!r->limit || i < r->limit); i++)
+		finding_json(j, r, all, &all->finding[i]);
+	json_end_array(j);
+	err = notes_json(j, r);
+	json_end_object(j);
+	diagnosis_free(all);
+	return err;
+}
+
+/* --- text -------------------------------------------------------------------------------------------- */
+
+static void labelled(struct text *t, const char *label, const char *words)
+{
+	fprintf(t->out, "%*s%-*s", INDENT, "", LABEL, label);
+	text_fill(t, INDENT + LABEL, INDENT + LABEL, words);
+}
+
+static void parts(struct text *t, const struct view_request *r, const struct finding *f)
+{
+	const struct run_info *run = query_run(r->query);
+	char where[PLACE_SIZE], n[NUMBER_SIZE];
+
+	for (size_t i = 0; i < f->nr && i < PARTS; i++) {
+		fprintf(t->out, "%*s%-*s", INDENT, "", LABEL, "");
+		fprintf(t->out, "%5s%%  ", percent(n, (double)f->part[i].units / (double)run->cycles_units));
+		text_field(t, f->part[i].insn->disassembly, 36, true, false);
+		fputs("  ", t->out);
+		text_field(t, place_insn(f->part[i].insn, where), t->width - INDENT - LABEL - 46, false, false);
+		fputc('\n', t->out);
+	}
+	if (f->nr > PARTS)
+		fprintf(t->out, "%*s        and %s more\n", INDENT + LABEL, "", number_grouped(n, f->nr - PARTS));
+}
+
+static void finding_text(struct text *t, const struct view_request *r, const struct diagnosis *all, size_t i)
+{
+	const struct finding *f = &all->finding[i];
+	GString *s = g_string_new(NULL);
+	char n[NUMBER_SIZE];
+
+	fputc('\n', t->out);
+	text_style(t, "1");
+	fprintf(t->out, "%2zu  %s%% of the cycles: %s (%s)\n", i + 1,
+	        percent(n, (double)f->units / (double)query_run(r->query)->cycles_units), f->cause->title, f->cause->event);
+	text_style(t, NULL);
+	place_words(s, f);
+	labelled(t, "Where", s->str);
+	parts(t, r, f);
+	g_string_truncate(s, 0);
+	seen_words(s, r, all, f);
+	labelled(t, "Seen", s->str);
+	g_string_truncate(s, 0);
+	for (size_t k = 0; k < i && !s->len; k++)
+		if (all->finding[k].cause == f->cause)
+			g_string_printf(s, "as of %zu, and so what helps", k + 1);
+	labelled(t, "Why", s->len ? s->str : f->cause->why);
+	for (const char *const *h = f->cause->helps; *h && !s->len; h++) {
+		fprintf(t->out, "%*s%-*s- ", INDENT, "", LABEL, h == f->cause->helps ? "Helps" : "");
+		text_fill(t, INDENT + LABEL + 2, INDENT + LABEL + 2, *h);
+	}
+	g_string_truncate(s, 0);
+	prediction_words(s, r->query, f);
+	labelled(t, "Predicted", s->str);
+	g_string_free(s, TRUE);
+}
+
+static int text(struct text *t, const struct view_request *r)
+{
+	struct diagnosis *all;
+	int err = diagnosis_new(&all, r->query);
+	size_t shown;
+
+	if (err)
+		return err;
+	head_text(t, r);
+	shown = r->limit ? MIN(r->limit, all->nr_predicted) : r->verbose ? all->nr_predicted : MIN((size_t)LISTED, all->nr_predicted);
+	for (size_t i = 0; i < shown; i++)
+		finding_text(t, r, all, i);
+	if (!all->nr_predicted)
+		fputs("\n  Nothing stands out: of no cause with 1% of the cycles does a model predict that the run would be faster without.\n", t->out);
+	if (shown < all->nr_predicted)
+		fprintf(t->out, "\n  %zu more would save less (-v shows them)\n", all->nr_predicted - shown);
+	diagnosis_free(all);
+	return notes_text(t, r);
+}
+
+const struct view view_advise = {
+	.name = "advise",
+	.help = "what limits the run, where, and what usually helps",
+	.text = text,
+	.json = json,
+};

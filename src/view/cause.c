@@ -1,0 +1,256 @@
+#include "view/cause.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "isa/insn.h"
+#include "record/timed.h"
+#include "view/advice_text.h"
+
+/* Shares from which on a pattern is believed. */
+static const double MOSTLY = 0.5, UNPREDICTABLE = 0.05;
+enum { FEW = 2, MOST_BOUNDS = 64 };
+
+static const struct { const char *event, *pattern; } listed[] = {
+#define ROW(event, pattern) { event, pattern },
+	CAUSES(ROW)
+#undef ROW
+};
+enum { NR_CAUSES = sizeof listed / sizeof *listed };
+
+struct causes {
+	struct cause row[NR_CAUSES];
+	char *title[NR_CAUSES], *why[NR_CAUSES], *supposed[NR_CAUSES], **helps[NR_CAUSES], **relax[NR_CAUSES];
+};
+
+/* --- the table --------------------------------------------------------------------------------------- */
+
+static int read_row(struct causes *c, GKeyFile *file, unsigned i)
+{
+	char *group = g_strdup_printf("%s/%s", listed[i].event, listed[i].pattern);
+	int err = 0;
+
+	c->title[i] = g_key_file_get_string(file, group, "title", NULL);
+	c->why[i] = g_key_file_get_string(file, group, "why", NULL);
+	c->helps[i] = g_key_file_get_string_list(file, group, "helps", NULL, NULL);
+	c->relax[i] = g_key_file_get_string_list(file, group, "relax", NULL, NULL);
+	c->supposed[i] = g_key_file_get_string(file, listed[i].event, "if", NULL);
+	if (!c->title[i] || !c->why[i] || !c->helps[i] || (!c->relax[i] && !c->supposed[i]))
+		err = error_set(EINVAL, "table of advice", "[%s] is missing, or a part of it", group);
+	c->row[i] = (struct cause){
+		.event = listed[i].event, .pattern = listed[i].pattern, .title = c->title[i], .why = c->why[i],
+		.helps = (const char *const *)c->helps[i], .relax = (const char *const *)c->relax[i], .supposed = c->supposed[i],
+	};
+	g_free(group);
+	return err;
+}
+
+int causes_new(struct causes **out)
+{
+	struct causes *c = g_new0(struct causes, 1);
+	GKeyFile *file = g_key_file_new();
+	GError *error = NULL;
+	gsize groups;
+	int err = 0;
+
+	g_key_file_set_list_separator(file, '|');
+	if (!g_key_file_load_from_data(file, advice_text, sizeof advice_text - 1, G_KEY_FILE_NONE, &error)) {
+		err = error_set(EINVAL, "table of advice", "%s", error->message);
+		g_error_free(error);
+	}
+	for (unsigned i = 0; i < NR_CAUSES && !err; i++)
+		err = read_row(c, file, i);
+	g_strfreev(g_key_file_get_groups(file, &groups)); /* a row each, and one for each event */
+	if (!err && groups != NR_CAUSES + NR_PSV)
+		err = error_set(EINVAL, "table of advice", "it has rows that no instruction can be given");
+	g_key_file_free(file);
+	if (err)
+		causes_free(c);
+	else
+		*out = c;
+	return err;
+}
+
+void causes_free(struct causes *c)
+{
+	if (!c)
+		return;
+	for (unsigned i = 0; i < NR_CAUSES; i++) {
+		g_free(c->title[i]);
+		g_free(c->why[i]);
+		g_free(c->supposed[i]);
+		g_strfreev(c->helps[i]);
+		g_strfreev(c->relax[i]);
+	}
+	g_free(c);
+}
+
+const struct cause *cause_find(const struct causes *c, const char *event, const char *pattern)
+{
+	for (unsigned i = 0; i < NR_CAUSES; i++)
+		if (!strcmp(listed[i].event, event) && !strcmp(listed[i].pattern, pattern))
+			return &c->row[i];
+	return NULL;
+}
+
+/* --- events ------------------------------------------------------------------------------------------ */
+
+uint16_t cause_event(uint16_t signature, const struct facts *f)
+{
+	/* A translation costs less than memory; beside L2 it is what is wrong where each access goes to another page. */
+	static const uint16_t order[] = { PSV_FL_EX, PSV_FL_MO, PSV_FL_MB, PSV_DR_SQ, PSV_ST_LLC, PSV_ST_TLB, PSV_ST_L1, PSV_DR_L1, PSV_DR_TLB };
+
+	if (signature & PSV_ST_TLB && signature & PSV_ST_L1 && !(signature & PSV_ST_LLC) && f->page_changes < MOSTLY)
+		signature &= (uint16_t)~PSV_ST_TLB;
+	for (unsigned i = 0; i < G_N_ELEMENTS(order); i++)
+		if (signature & order[i])
+			return order[i];
+	return 0;
+}
+
+static bool is_chase(const struct facts *f)
+{
+	return f->indirect >= MOSTLY && f->chased >= MOSTLY;
+}
+
+static const char *pattern_of_data(const struct facts_table *t, const struct facts *f)
+{
+	const struct facts *feeder = f->feeder > 0 ? facts_of(t, (uint32_t)f->feeder - 1) : NULL;
+
+	if (is_chase(f))
+		return "chase";
+	if (f->stride_share >= MOSTLY)
+		return "stride";
+	if (f->indirect < MOSTLY)
+		return "scattered";
+	return feeder && feeder->stride_share >= MOSTLY && feeder->indirect < MOSTLY ? "gather" : "indirect";
+}
+
+static const char *pattern_of_branch(const struct facts *f)
+{
+	switch ((enum branch_kind)f->kind) {
+	case BRANCH_INDIRECT:
+	case BRANCH_INDIRECT_CALL:
+		return f->mispredicted >= UNPREDICTABLE ? "indirect" : "seldom";
+	case BRANCH_RETURN:
+		return "return";
+	default:
+		/* One that closes a loop and is wrong about as often as the loop ends. */
+		if (f->back > 0 && f->mispredicted >= UNPREDICTABLE && f->mispredicted <= 2 * (1 - f->taken) && f->taken >= MOSTLY)
+			return "loop";
+		return f->mispredicted >= UNPREDICTABLE ? "unpredictable" : "seldom";
+	}
+}
+
+const struct cause *cause_of(const struct causes *c, const struct facts_table *t, const struct query_insn *in, uint16_t event,
+                             uint64_t executions)
+{
+	const struct facts *f = facts_of(t, in->insn);
+
+	/* Only loads are waited for; what a store misses fills its queue. */
+	if (event & (PSV_ST_LLC | PSV_ST_L1) && f->accesses > 0 && f->loads <= 0)
+		event = PSV_DR_SQ;
+	switch (event) {
+	case PSV_ST_LLC:
+		return cause_find(c, "ST-LLC", pattern_of_data(t, f));
+	case PSV_ST_L1:
+		return cause_find(c, "ST-L1", pattern_of_data(t, f));
+	case PSV_ST_TLB:
+		return cause_find(c, "ST-TLB", f->page_changes < MOSTLY ? "scattered" : is_chase(f) ? "chase" :
+		                  f->stride_share >= MOSTLY ? "pages" : "scattered");
+	case PSV_DR_SQ:
+		return cause_find(c, "DR-SQ", f->stride_share >= MOSTLY ? "stride" : "scattered");
+	case PSV_FL_MB:
+		return cause_find(c, "FL-MB", pattern_of_branch(f));
+	case PSV_FL_EX:
+		return cause_find(c, "FL-EX", f->system_call > 0 ? "system" : f->serialises > 0 ? "serialising" : "faults");
+	case PSV_FL_MO:
+		return cause_find(c, "FL-MO", "late");
+	case PSV_DR_L1:
+		return cause_find(c, "DR-L1", executions <= FEW ? "cold" : "thrash");
+	default:
+		return cause_find(c, "DR-TLB", "code");
+	}
+}
+
+/* --- without an event -------------------------------------------------------------------------------- */
+
+/* A bound, and its part of what a group has of the critical path. */
+struct weight {
+	const char *name;
+	double part;
+};
+
+static void add_bound(struct weight *w, unsigned *nr, const char *name, double part)
+{
+	unsigned i = 0;
+
+	while (i < *nr && strcmp(w[i].name, name))
+		i++;
+	if (i == MOST_BOUNDS)
+		return;
+	if (i == *nr)
+		w[(*nr)++] = (struct weight){ .name = name };
+	w[i].part += part;
+}
+
+static const char *pattern_of_chain(const struct facts_table *t, const struct query_insn *main)
+{
+	const struct facts *f = facts_of(t, main->insn);
+
+	if (f->carried < MOSTLY)
+		return "latency";
+	return is_chase(f) ? "chase" : "chain";
+}
+
+static const char *pattern_of_bound(const char *name)
+{
+	static const struct { const char *bound, *pattern; } patterns[] = {
+		{ "memory_order", "forward" }, { "fence", "atomic" }, { "serial", "atomic" }, { "frontend", "frontend" }, { "code", "frontend" },
+		{ "branch", "frontend" }, { "rename", "width" },
+	};
+
+	if (g_str_has_prefix(name, "port"))
+		return "port";
+	if (g_str_has_prefix(name, "unit"))
+		return "unit";
+	for (unsigned i = 0; i < G_N_ELEMENTS(patterns); i++)
+		if (!strcmp(patterns[i].bound, name))
+			return patterns[i].pattern;
+	return "window";
+}
+
+const struct cause *cause_base(const struct causes *c, const struct facts_table *t, const struct query_insn *const *in, size_t nr,
+                               const char **bound, const struct query_insn **main)
+{
+	struct weight w[MOST_BOUNDS];
+	unsigned nr_weights = 0, best = 0;
+	double most = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct facts *f = facts_of(t, in[i]->insn);
+		for (size_t k = 0; k < f->nr_bounds; k++)
+			add_bound(w, &nr_weights, f->bound[k].name + strlen("bound/"), f->share * f->bound[k].value);
+	}
+	if (!nr_weights)
+		return NULL;
+	for (unsigned i = 1; i < nr_weights; i++)
+		if (w[i].part > w[best].part)
+			best = i;
+	*main = in[0];
+	for (size_t i = 0; i < nr; i++) {
+		const struct facts *f = facts_of(t, in[i]->insn);
+		for (size_t k = 0; k < f->nr_bounds; k++) {
+			double part = f->share * f->bound[k].value;
+			if (!strcmp(f->bound[k].name + strlen("bound/"), w[best].name) && part > most) {
+				most = part;
+				*main = in[i];
+			}
+		}
+	}
+	const char *dot = strchr(w[best].name, '.');
+	*bound = dot ? dot + 1 : NULL;
+	return cause_find(c, "Base", !strcmp(w[best].name, "latency") ? pattern_of_chain(t, *main) : pattern_of_bound(w[best].name));
+}

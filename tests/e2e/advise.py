@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Advice on programs with one known bottleneck each names the right cause, place and instruction, and what it would be without."""
+from lib import BUILD, CORES, WORK, Tests, check, compile_program, cyclewise, profile
+
+tests = Tests()
+
+# kernel: function, the cause (event, pattern) that must come first, beginnings of the instruction, by ISA, who predicts it, a
+# speed-up at least. None: either may see the more.
+X86, A64, RV = "x86-64", "aarch64", "riscv64"
+LOAD = {X86: "mov", A64: "ldr", RV: "ld"}
+STORE = {X86: "mov", A64: "str", RV: "sd"}
+ADVICE = {
+    "mul": ("k_mul", ("Base", "chain"), {X86: "imul", A64: "mul", RV: "mul"}, "abstract", 1.5),
+    "fma": ("k_fma", ("Base", "chain"), {X86: "vfmadd", A64: "fmadd", RV: "fmadd"}, "abstract", 1.5),
+    "l2": ("k_chase", ("ST-L1", "chase"), LOAD, "ooo", 2),
+    "memory": ("k_chase", ("ST-LLC", "chase"), LOAD, "ooo", 2),
+    "pages": ("k_chase", ("ST-TLB", "chase"), LOAD, "ooo", 1.15),
+    "branch": ("k_branch", ("FL-MB", "unpredictable"), {X86: "je", A64: "cbz", RV: "beqz"}, "ooo", 2),
+    "store": ("k_store", ("DR-SQ", "stride"), STORE, None, 1.05),
+    "icache": ("k_icache", ("DR-L1", "thrash"), {X86: "nopl", A64: "nop", RV: "nop"}, "ooo", 1.2),
+    "order": ("k_order", ("FL-MO", "late"), LOAD, "ooo", 1.01),
+    "serial": ("k_serial", ("FL-EX", "serialising"), {X86: "lfence", A64: "isb", RV: "fsflags"}, "ooo", 1.5),
+}
+
+
+def advice(*args):
+    return profile(*args, command="advise")[0]
+
+
+def bottleneck(isa, name):
+    function, cause, texts, model, speedup = ADVICE[name]
+
+    def run():
+        found = advice("--roi", function, "--", compile_program("bottleneck.c", isa), name)
+        check(found["core"] == CORES[isa] and found["model"] == "ooo", f"{found['core']} {found['model']}")
+        what = [(f["event"], f["pattern"], f["share"], f["predicted"]) for f in found["findings"]]
+        check(found["findings"], "nothing was found")
+        top = found["findings"][0]
+        check((top["event"], top["pattern"]) == cause, f"{what}")
+        check(top["symbol"] == function and top["file"].endswith("bottleneck.c") and top["line"], f"{top['symbol']} {top['file']}:{top['line']}")
+        check(any(i["disassembly"].startswith(texts[isa]) for i in top["instructions"][:2]), f"{top['instructions'][:2]}")
+        check(top["why"] and len(top["helps"]) >= 2 and top["seen"], f"{top}")
+        best = max(top["predicted"], key=lambda p: p["speedup"])
+        check(best["model"] == (model or best["model"]) and best["speedup"] >= speedup, f"{what}")
+        for f in found["findings"]:
+            check(f["predicted"], f"a finding without a number: {f['title']}")
+    return run
+
+
+# What sanitizers look at is the same on every ISA.
+for isa in ["x86-64"] if BUILD.name.endswith("-sanitize") else CORES:
+    for name in ADVICE:
+        if (isa, name) != (RV, "order"):
+            tests.case(f"{isa} {name}")(bottleneck(isa, name))
+
+
+@tests.case("riscv64 order: BOOM's loads wait for stores, whether they must or not")
+def waiting():
+    found = advice("--roi", "k_order", "--", compile_program("bottleneck.c", RV), "order")
+    what = [(f["event"], f["pattern"], f["share"], f["predicted"]) for f in found["findings"]]
+    most = max(found["findings"], key=lambda f: f["cycles"])
+    check((most["event"], most["pattern"], most["symbol"]) == ("Base", "forward", "k_order"), f"{what}")
+    check(most["instructions"][0]["disassembly"].startswith("ld"), f"{most['instructions'][:2]}")
+
+
+@tests.case("the same every time; the text says what the JSON does")
+def again():
+    args = ("--roi", "k_branch", "--", compile_program("bottleneck.c", "x86-64"), "branch")
+    first, second = advice(*args), advice(*args)
+    check(first == second, "two runs differ")
+    report = WORK / "advice.txt"
+    done = cyclewise("advise", "--no-progress", "--report", report, *args)
+    check(done.returncode == 0 and not done.stderr, f"{done.returncode} {done.stderr}")
+    text = " ".join(report.read_text().split())
+    top = first["findings"][0]
+    speedup = max(p["speedup"] for p in top["predicted"])
+    for words in (top["title"], top["why"], top["seen"], *top["helps"], f"{speedup:.2f} times as fast", "says ooo"):
+        check(words in text, f"'{words}' is not in {text}")
+
+
+@tests.case("no prefetch is thought of in a chain of pointers")
+def prefetch():
+    program = compile_program("bottleneck.c", "x86-64")
+    found = advice("--roi", "k_chase", "--", program, "memory")
+    check(not any("prefetched" in p for f in found["findings"] for p in f["predicted"]), f"{found['findings'][0]['predicted']}")
+
+
+if __name__ == "__main__":
+    tests.main()
