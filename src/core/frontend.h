@@ -200,6 +200,7 @@ static inline void frontend_deliver_second(struct frontend *f, struct fetched *o
 void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fetched *out);
 
 /* The next instruction in fetch order. `fused`: it is the second of a macro-fused pair. */
+__attribute__((always_inline))
 static inline void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
 {
 	if (fused)

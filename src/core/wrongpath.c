@@ -261,7 +261,8 @@ static inline void walk_on(struct ooo *o, struct walk *w, uint32_t index, const 
 }
 
 /* Fetches one instruction; false: not before the squash. */
-static bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, bool fused, uint32_t flags)
+__attribute__((always_inline))
+static inline bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, bool fused, uint32_t flags)
 {
 	struct fetched f;
 
@@ -272,7 +273,7 @@ static bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct
 	return true;
 }
 
-/* One run; false: not all of it before the squash. What the window of the uop cache has goes round the front end's other ways. */
+/* One run; false: not all of it before the squash. */
 static bool walk_run(struct ooo *o, struct walk *w, const struct wrong_run *run)
 {
 	uint32_t index = run->first, end = index + run->nr;
@@ -281,17 +282,9 @@ static bool walk_run(struct ooo *o, struct walk *w, const struct wrong_run *run)
 
 	for (; index < end; index++, in++) {
 		uint32_t flags = TIMED_WRONG | (run->end.taken && index + 1 == end ? TIMED_TAKEN : 0u);
-		bool fused = w->fused && in->branch == BRANCH_CONDITIONAL;
-		struct fetched f;
 
-		if (!fused && frontend_goes_on(&o->front, in)) {
-			frontend_go_on(&o->front, &o->front.run, in, &f);
-		} else {
-			frontend_deliver(&o->front, in, fused, &f);
-			if (f.fetch >= w->squash)
-				return false;
-		}
-		walk_on(o, w, index, in, &f, fused, flags);
+		if (!walk_one(o, w, index, in, w->fused && in->branch == BRANCH_CONDITIONAL, flags))
+			return false;
 		w->fused = fuses && in->flags & INSN_FUSES_NEXT;
 	}
 	return true;
