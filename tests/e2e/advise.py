@@ -59,8 +59,10 @@ def waiting():
     found = advice("--roi", "k_order", "--", compile_program("bottleneck.c", RV), "order")
     what = [(f["event"], f["pattern"], f["share"], f["predicted"]) for f in found["findings"]]
     most = max(found["findings"], key=lambda f: f["cycles"])
-    check((most["event"], most["pattern"], most["symbol"]) == ("Base", "forward", "k_order"), f"{what}")
-    check(most["instructions"][0]["disassembly"].startswith("ld"), f"{most['instructions'][:2]}")
+    # What is left is the multiplications that the stores' addresses wait for, or the wait for these: the two take as long.
+    text = {"chain": "mul", "forward": "ld"}
+    check(most["event"] == "Base" and most["pattern"] in text and most["symbol"] == "k_order", f"{what}")
+    check(most["instructions"][0]["disassembly"].startswith(text[most["pattern"]]), f"{most['instructions'][:2]}")
 
 
 @tests.case("the same every time; the text says what the JSON does")
