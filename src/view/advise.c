@@ -75,7 +75,7 @@ static void add_insn(GString *s, const char *what, const struct facts_table *t, 
 		add(s, "%s `%s` at %s", what, in->disassembly, place_insn(in, place));
 }
 
-static void access_words(GString *s, const struct facts_table *t, const struct facts *f)
+static void access_words(GString *s, const struct facts_table *t, const struct facts *f, bool first)
 {
 	char a[NUMBER_SIZE], b[NUMBER_SIZE];
 
@@ -88,15 +88,16 @@ static void access_words(GString *s, const struct facts_table *t, const struct f
 		    percent(b, f->stride_share));
 	if (f->page_changes >= MOSTLY)
 		add(s, "another page in %s%% of them", percent(a, f->page_changes));
-	add(s, "this instruction goes over about %s KiB in %s pages", number_grouped(a, ((uint64_t)f->lines * CODE_LINE + KIB - 1) / KIB),
+	add(s, "%s goes over about %s KiB in %s pages", first ? "the first" : "this instruction", number_grouped(a, ((uint64_t)f->lines * CODE_LINE + KIB - 1) / KIB),
 	    number_grouped(b, (uint64_t)f->pages));
 }
 
-static void branch_words(GString *s, const struct facts *f)
+static void branch_words(GString *s, const struct facts *f, bool first)
 {
 	char a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE], d[NUMBER_SIZE];
 
-	add(s, "mispredicted in %s%% of %s executions", percent(a, f->mispredicted), number_grouped(b, (uint64_t)f->branches));
+	add(s, "%smispredicted in %s%% of %s executions", first ? "the first is " : "", percent(a, f->mispredicted),
+	    number_grouped(b, (uint64_t)f->branches));
 	if (f->kind == BRANCH_CONDITIONAL)
 		add(s, "taken in %s%%, another way than the time before in %s%%", percent(c, f->taken), percent(d, f->flips));
 	else
@@ -127,9 +128,9 @@ static void seen_words(GString *s, const struct view_request *r, const struct di
 		add(s, "%s executions%s, %s cycles each", number_grouped(a, f->executions), f->event ? " that met it" : "",
 		    number_ratio(b, f->units / f->executions, run->units_per_cycle, 1));
 	if (f->event & (PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB | PSV_DR_SQ) && facts->accesses > 0)
-		access_words(s, all->facts, facts);
+		access_words(s, all->facts, facts, f->nr > 1);
 	if (f->event & PSV_FL_MB && facts->branches > 0)
-		branch_words(s, facts);
+		branch_words(s, facts, f->nr > 1);
 	if (f->event & PSV_FL_MO)
 		add_insn(s, "the store is", all->facts, facts->partner);
 	if (f->event & (PSV_DR_L1 | PSV_DR_TLB) && parameter(r->query, "l1i.size") > 0)
