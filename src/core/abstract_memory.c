@@ -1,29 +1,8 @@
 #include "core/abstract_memory.h"
 
-#include <errno.h>
-
-#include "base/error.h"
+#include "core/memory_parts.h"
 
 /* --- set-up ------------------------------------------------------------------------------------------ */
-
-static int cache_set_up(struct cache *c, const char *name, const char *replacement, int32_t size, int32_t ways, int32_t line)
-{
-	enum replacement policy;
-	int err = replacement_parse(&policy, replacement, name);
-
-	if (err)
-		return err;
-	if (size < ways * line)
-		return error_set(EINVAL, name, "%d bytes are less than one set of %d lines", size, ways);
-	return cache_init(c, (uint32_t)(size / (ways * line)), (uint32_t)ways, policy);
-}
-
-static int tlb_set_up(struct tlb *t, const char *name, int32_t entries, int32_t ways)
-{
-	if (entries < ways)
-		return error_set(EINVAL, name, "a TLB of %d entries has no set of %d", entries, ways);
-	return tlb_init(t, (uint32_t)entries, (uint32_t)ways);
-}
 
 static int lower_set_up(struct outcome_memory *m, const struct core_desc *d)
 {
@@ -39,7 +18,7 @@ static int lower_set_up(struct outcome_memory *m, const struct core_desc *d)
 		struct outcome_lower *l = &m->lower[m->nr++];
 		l->name = levels[i].level;
 		l->victim = levels[i].victim;
-		err = cache_set_up(&l->lines, levels[i].name, levels[i].replacement, levels[i].size, levels[i].ways, levels[i].line);
+		err = parts_cache(&l->lines, levels[i].name, levels[i].replacement, levels[i].size, levels[i].ways, levels[i].line);
 	}
 	return err;
 }
@@ -55,23 +34,22 @@ int outcome_memory_init(struct outcome_memory *m, const struct core_desc *d)
 		.data = { .ideal = d->ideal.l1d, .ideal_tlb = d->ideal.dtlb, .ideal_below = d->ideal.l2d },
 		.code = { .ideal = d->ideal.l1i, .ideal_tlb = d->ideal.itlb, .ideal_below = d->ideal.l2i },
 	};
-	if (line & (line - 1))
-		return error_set(EINVAL, "l1d.line", "%d is not a power of two", line);
-	if (d->l1i_line != line || (d->l2_size && d->l2_line != line) || (d->llc_size && d->llc_line != line))
-		return error_set(EINVAL, "l1d.line", "all caches must have lines of one size");
+	err = parts_lines(d);
+	if (err)
+		return err;
 	m->line_shift = (unsigned)__builtin_ctz((unsigned)line);
 	next_line_init(&m->next_line);
-	err = cache_set_up(&m->data.lines, "l1d", d->l1d_replacement, d->l1d_size, d->l1d_ways, line);
+	err = parts_cache(&m->data.lines, "l1d", d->l1d_replacement, d->l1d_size, d->l1d_ways, line);
 	if (!err)
-		err = cache_set_up(&m->code.lines, "l1i", d->l1i_replacement, d->l1i_size, d->l1i_ways, line);
+		err = parts_cache(&m->code.lines, "l1i", d->l1i_replacement, d->l1i_size, d->l1i_ways, line);
 	if (!err)
 		err = lower_set_up(m, d);
 	if (!err)
-		err = tlb_set_up(&m->data.tlb, "dtlb", d->dtlb_entries, d->dtlb_ways);
+		err = parts_tlb(&m->data.tlb, "dtlb", d->dtlb_entries, d->dtlb_ways);
 	if (!err)
-		err = tlb_set_up(&m->code.tlb, "itlb", d->itlb_entries, d->itlb_ways);
+		err = parts_tlb(&m->code.tlb, "itlb", d->itlb_entries, d->itlb_ways);
 	if (!err && d->stlb_entries)
-		err = tlb_set_up(&m->second, "stlb", d->stlb_entries, d->stlb_ways);
+		err = parts_tlb(&m->second, "stlb", d->stlb_entries, d->stlb_ways);
 	if (!err)
 		err = page_walker_init(&m->walker, (uint32_t)d->walk_levels, (uint32_t)d->walk_cached, (uint32_t)d->page_bits,
 		                       (uint32_t)d->page_colour_seed);
@@ -191,12 +169,6 @@ static void train_below(struct outcome_memory *m, uint64_t line, enum level from
 
 /* --- L1 ---------------------------------------------------------------------------------------------- */
 
-static uint64_t lines_left(const struct outcome_memory *m, uint64_t line)
-{
-	uint64_t page_lines = 1ull << (PREFETCH_PAGE_BITS - m->line_shift);
-	return page_lines - 1 - (line & (page_lines - 1));
-}
-
 /* `line`, absent from `l`, comes there; returns its slot. */
 static uint64_t fill_l1(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, enum level *from, uint32_t *slot2,
                         struct outcome_stream *out)
@@ -252,7 +224,7 @@ static void read_l1(struct outcome_memory *m, struct outcome_l1 *l, uint64_t lin
 /* What an access that missed makes the prefetchers do; behind its own word. */
 static void after_miss(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, enum level from, struct outcome_stream *out)
 {
-	uint64_t next = l == &m->code ? m->code_next : m->next_on_miss, left = lines_left(m, line);
+	uint64_t next = l == &m->code ? m->code_next : m->next_on_miss, left = lines_left(m->line_shift, line);
 
 	if (!l->ideal_below)
 		train_below(m, line, from, out);
@@ -335,7 +307,7 @@ static inline void access_line(struct outcome_memory *m, enum outcome_kind kind,
 		after_miss(m, &m->data, line, (enum level)w.level, out);
 	if (kind != OUTCOME_LOAD)
 		return;
-	if (m->next_on && next_line_train(&m->next_line, line, offset) && lines_left(m, line))
+	if (m->next_on && next_line_train(&m->next_line, line, offset) && lines_left(m->line_shift, line))
 		prefetch_l1(m, &m->data, line + 1, out);
 	if (m->stride_on) {
 		uint64_t next = stride_train(&m->stride, pc, vaddr);
@@ -381,13 +353,5 @@ void outcome_fetch(struct outcome_memory *m, uint64_t vaddr, struct outcome_stre
 
 void outcome_unmap(struct outcome_memory *m, uint64_t vaddr, uint64_t pages)
 {
-	if (!pages)
-		return;
-	uint64_t from = vaddr >> m->page_shift, to = (vaddr + pages * 4096 - 1) >> m->page_shift;
-
-	tlb_drop(&m->data.tlb, from, to);
-	tlb_drop(&m->code.tlb, from, to);
-	if (m->second.entries)
-		tlb_drop(&m->second, from, to);
-	page_walker_flush(&m->walker);
+	parts_unmap(&m->walker, (struct tlb *const[]){ &m->data.tlb, &m->code.tlb, &m->second }, 3, vaddr, pages);
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "core/memory_parts.h"
 
 /* Demand keeps a quarter of the miss registers that prefetches into L2 could take. */
 enum { DEMAND_SHARE = 4 };
@@ -19,13 +19,10 @@ struct lower_desc {
 
 static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above, uint64_t window)
 {
-	enum replacement policy;
-	int err = replacement_parse(&policy, p->replacement, p->name);
+	int err = parts_cache(&l->lines, p->name, p->replacement, p->size, p->ways, p->line);
 
 	if (err)
 		return err;
-	if (p->size < p->ways * p->line)
-		return error_set(EINVAL, p->name, "%d bytes are less than one set of %d lines", p->size, p->ways);
 	divisor_init(&l->banks, (uint32_t)p->banks);
 	l->latency = (uint64_t)(p->latency > above ? p->latency - above : 1);
 	l->read_units = calendar_units((uint64_t)p->line, (uint64_t)p->bandwidth, 1);
@@ -39,8 +36,6 @@ static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above
 		err = calendar_init(&l->bus[i], window);
 	if (!err)
 		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
-	if (!err)
-		err = cache_init(&l->lines, (uint32_t)(p->size / (p->ways * p->line)), (uint32_t)p->ways, policy);
 	return err;
 }
 

@@ -17,6 +17,13 @@
 
 enum { PREFETCH_PAGE_BITS = 12, STRIDE_TAGS = 256, NEXT_LINES = 16, STREAM_MAX_DEGREE = 8 };
 
+/* Lines of the 4 KiB page that follow `line`. */
+static inline uint64_t lines_left(uint32_t line_shift, uint64_t line)
+{
+	uint64_t page_lines = 1ull << (PREFETCH_PAGE_BITS - line_shift);
+	return page_lines - 1 - (line & (page_lines - 1));
+}
+
 struct stride_entry {
 	uint64_t last;         /* address */
 	int64_t stride;        /* bytes; 0: none worth following */

@@ -1,7 +1,7 @@
 /*
  * Translation: set-associative arrays of pages with LRU replacement, and the page walker's plan of loads.
  *
- * A TLB here is an array only; who looks where, in which order and what that costs is memory.c's. An entry carries
+ * A TLB here is an array only; who looks where, in which order and what that costs is memory_translation.c's. An entry carries
  * the cycle at which its walk ends, as a cache line carries that of its fill.
  *
  * Physical addresses do not exist in a user-mode run: each page gets the frame that a keyed one-to-one hash of its
