@@ -181,7 +181,7 @@ static inline void waiting_give(struct waiting *w, uint64_t cycle)
 	}
 }
 
-/* The next cycle after now that gives any back; now itself + the window where none does. */
+/* The next cycle after now that gives any back; now itself where none does. */
 static inline uint64_t waiting_next(const struct waiting *w)
 {
 	for (uint64_t c = w->now + 1, end = w->now + WAITING_WINDOW; c < end; c = (c | 63) + 1) {
@@ -189,7 +189,7 @@ static inline uint64_t waiting_next(const struct waiting *w)
 		if (some)
 			return c + (uint64_t)__builtin_ctzll(some);
 	}
-	return w->now + WAITING_WINDOW;
+	return w->now;
 }
 
 static inline void waiting_advance(struct waiting *w, uint64_t cycle)
@@ -211,7 +211,10 @@ INLINE bool constrain_scheduler(struct chrono *v, const enum chrono_mode mode, s
 	if (uops > w->entries)
 		uops = w->entries;
 	while (w->held + uops > w->entries) {
-		w->now = waiting_next(w);
+		uint64_t next = waiting_next(w);
+		if (next == w->now)
+			break;                 /* another part of the same instruction holds them */
+		w->now = next;
 		struct when free = { w->now * ABSTRACT_TICKS, mode == CHRONO_TAINT ? w->who[w->now % WAITING_WINDOW] : 0 };
 		waiting_give(w, w->now);
 		waits = true;
