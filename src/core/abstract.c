@@ -13,7 +13,7 @@
 #include "core/abstract_time.h"
 #include "core/core.h"
 
-enum { CHUNK = 1024 };                 /* steps at a time, so that what is between stays in the cache */
+enum { CHUNK = 256 };                  /* instructions at a time, so that what is between stays in the cache */
 
 struct abstract {
 	struct timed_sink sink;
@@ -21,46 +21,38 @@ struct abstract {
 	struct outcomes *outcomes;
 	struct chrono *chrono;
 	struct abstract_costs costs;
-	struct outcome_stream stream;
+	struct foreseen foreseen;      /* of a batch that is not parted */
 	struct passage passage[CHUNK];
 	struct timed out[CHUNK];
 	uint64_t record;               /* number of the next record, from 1 on */
 	uint64_t fetch;                /* of the youngest */
+	uint64_t front;                /* cycles from fetch to offered */
 };
 
-/* Reasons for which dispatch waits as a record puts them. */
-static enum dispatch_wait dispatch_wait(unsigned reason)
-{
-	switch (reason) {
-	case REASON_ROB: return WAIT_ROB;
-	case REASON_SCHEDULER: return WAIT_SCHEDULER;
-	case REASON_LOAD_QUEUE: return WAIT_LOAD_QUEUE;
-	case REASON_STORE_QUEUE: return WAIT_STORE_QUEUE;
-	case REASON_SERIAL: return WAIT_SERIAL;
-	case RESOURCE_FRONTEND: return WAIT_WIDTH;
-	default: return WAIT_NONE;
-	}
-}
+/* What held up dispatch, and issue, as a record puts it: by enum reason. */
+static const uint8_t dispatch_waits[NR_REASONS] = {
+	[RESOURCE_FRONTEND] = WAIT_WIDTH, [REASON_ROB] = WAIT_ROB, [REASON_SCHEDULER] = WAIT_SCHEDULER,
+	[REASON_LOAD_QUEUE] = WAIT_LOAD_QUEUE, [REASON_STORE_QUEUE] = WAIT_STORE_QUEUE, [REASON_SERIAL] = WAIT_SERIAL,
+};
 
-static enum issue_wait issue_wait(unsigned reason)
-{
-	switch (reason) {
-	case REASON_NONE: return WAIT_ISSUE_NONE;
-	case REASON_LATENCY: case REASON_LOAD: return WAIT_OPERAND;
-	case REASON_MISSES: return WAIT_MSHR;
-	case REASON_SERIAL: return WAIT_FENCE;
-	default:
-		return reason >= RESOURCE_UNITS && reason < RESOURCE_PORTS ? WAIT_UNIT : WAIT_PORT;
-	}
-}
+static const uint8_t issue_waits[NR_REASONS] = {
+	[0 ... RESOURCE_UNITS - 1] = WAIT_PORT, [RESOURCE_UNITS ... RESOURCE_PORTS - 1] = WAIT_UNIT,
+	[RESOURCE_PORTS ... NR_RESOURCES - 1] = WAIT_PORT, [REASON_NONE] = WAIT_ISSUE_NONE,
+	[REASON_LATENCY] = WAIT_OPERAND, [REASON_LOAD] = WAIT_OPERAND, [REASON_ROB ... REASON_STORE_QUEUE] = WAIT_PORT,
+	[REASON_MISSES] = WAIT_MSHR, [REASON_BRANCH ... REASON_CODE] = WAIT_PORT, [REASON_SERIAL] = WAIT_FENCE,
+};
+
+static const uint8_t code_levels[LEVEL_MEMORY + 1] = {
+	[LEVEL_L2] = ILEVEL_L2, [LEVEL_LLC] = ILEVEL_LLC, [LEVEL_MEMORY] = ILEVEL_MEMORY,
+};
 
 /* The cycle that ends at `t` or in which `t` is: of what takes time up to then. */
-static uint64_t cycle_ending(uint64_t t)
+static inline uint64_t cycle_ending(uint64_t t)
 {
-	return t ? (t - 1) / ABSTRACT_TICKS : 0;
+	return (t - (t != 0)) / ABSTRACT_TICKS;
 }
 
-static uint64_t cycle_at(uint64_t t)
+static inline uint64_t cycle_at(uint64_t t)
 {
 	return t / ABSTRACT_TICKS;
 }
@@ -70,106 +62,136 @@ static uint16_t saturate(uint64_t v)
 	return v < UINT16_MAX ? (uint16_t)v : UINT16_MAX;
 }
 
-static uint32_t after(uint64_t fetch, uint64_t cycle)
+static inline uint16_t back(uint64_t record, uint64_t by)
 {
-	return cycle > fetch ? cycle - fetch < TIMED_NEVER - 1 ? (uint32_t)(cycle - fetch) : TIMED_NEVER - 1 : 0;
+	return by && record - by - 1 < UINT16_MAX ? (uint16_t)(record - by) : 0;
 }
 
-static uint16_t back(uint64_t record, uint64_t by)
+/* Stages that are before fetch, or too far behind it for a record. */
+static __attribute__((noinline, cold)) void squeeze(uint64_t stage[7])
 {
-	return by && by < record && record - by <= UINT16_MAX ? (uint16_t)(record - by) : 0;
+	for (unsigned i = 0; i < 7; i++) {
+		if ((int64_t)stage[i] < 0)
+			stage[i] = 0;
+		if (stage[i] > TIMED_NEVER - 1)
+			stage[i] = TIMED_NEVER - 1;
+	}
 }
 
-static enum ilevel code_level(unsigned level)
+/* The code of the instruction was late: its fetch, and the cycles of that in the record. */
+static __attribute__((noinline, cold)) void late_code(struct abstract *a, const struct passage *w, uint64_t avail, struct timed *t)
 {
-	return level == LEVEL_MEMORY ? ILEVEL_MEMORY : level == LEVEL_LLC ? ILEVEL_LLC : level == LEVEL_L2 ? ILEVEL_L2 : ILEVEL_L1;
-}
-
-static uint16_t flags_of(const struct recipe *p, unsigned outcome, const struct step *s, const struct passage *w)
-{
-	unsigned f = (p->flags & INSN_LOAD ? TIMED_LOAD : 0u) | (p->flags & INSN_STORE ? TIMED_STORE : 0u) |
-	             (p->branch ? TIMED_BRANCH : 0u) | (p->flags & INSN_LONG ? TIMED_LONG : 0u) | (p->flags & INSN_MARK ? TIMED_MARK : 0u);
-
-	f |= (p->second ? TIMED_FUSED : 0u) | (outcome & OUTCOME_BLOCK ? TIMED_PACKET_FIRST : 0u);
-	f |= (s->flags & STEP_TAKEN ? TIMED_TAKEN : 0u) | (s->flags & STEP_COUNTED ? TIMED_COUNTED : 0u) | (s->flags & STEP_ENTER ? TIMED_ENTER : 0u);
-	if (s->flags & STEP_FAULT)
-		f |= TIMED_SQUASHED | TIMED_FLUSHER;
-	if (w->mispredicted)
-		f |= TIMED_MISPREDICT | TIMED_FLUSHER;
-	if (p->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH))
-		f |= TIMED_FLUSHER;
-	return (uint16_t)f;
-}
-
-/* One record from a passage: what is in ticks becomes cycles. */
-static void record(struct abstract *a, struct timed *t, const struct step *s, uint64_t head, const struct passage *w)
-{
-	const struct recipe *p = &a->recipes.recipe[outcome_recipe(head)];
-	unsigned outcome = outcome_flags(head), serial = p->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH);
-	uint64_t avail = cycle_at(w->avail), front = cycle_at(a->costs.front);
-	uint64_t stall = cycle_at(w->front_stall), translation = cycle_at(w->translation_stall);
-	uint64_t slots_before = (p->slots ? p->slots - 1u : 0u) * a->costs.inverse[RESOURCE_FRONTEND];
-	uint64_t fetch = avail > front + stall + translation ? avail - front - stall - translation : 0;
-	enum flush flush = FLUSH_NONE;
-	uint16_t psv = w->psv;
+	uint64_t stall = cycle_at(w->front_stall), translation = cycle_at(w->translation_stall), before = a->front + stall + translation;
+	uint64_t fetch = avail > before ? avail - before : 0;
 
 	a->fetch = fetch > a->fetch ? fetch : a->fetch;
 	if (stall + translation > avail - a->fetch) {
 		stall = stall > translation ? avail - a->fetch - (translation < avail - a->fetch ? translation : avail - a->fetch) : 0;
 		translation = avail - a->fetch - stall;
 	}
+	t->icache_stall = saturate(stall);
+	t->itlb_stall = saturate(translation);
+}
+
+/* What is fetched anew behind it. */
+static __attribute__((noinline)) void flushes(const struct step *s, const struct recipe *p, const struct passage *w, struct timed *t)
+{
+	enum flush flush = FLUSH_NONE;
+
 	if (w->mispredicted) {
-		psv |= PSV_FL_MB;
+		t->flags |= TIMED_MISPREDICT | TIMED_FLUSHER;
+		t->psv |= PSV_FL_MB;
 		flush = FLUSH_BRANCH;
 	}
-	if (serial || s->flags & STEP_FAULT) {
-		psv |= PSV_FL_EX;
+	if (s->flags & STEP_FAULT)
+		t->flags |= TIMED_SQUASHED | TIMED_FLUSHER;
+	if (p->timed & TIMED_FLUSHER || s->flags & STEP_FAULT) {
+		t->psv |= PSV_FL_EX;
 		flush = FLUSH_EXCEPTION;
 	}
-	if (w->reason_dispatch == REASON_STORE_QUEUE)
-		psv |= PSV_DR_SQ;
+	t->level = timed_level(timed_data_level(t), timed_code_level(t), flush);
+}
+
+/* One record from a passage: what is in ticks becomes cycles. */
+static inline void record(struct abstract *a, struct timed *t, const struct step *s, uint64_t head, const struct passage *w)
+{
+	const struct recipe *p = &a->recipes.recipe[outcome_recipe(head)];
+	uint64_t avail = cycle_at(w->avail), ready = cycle_at(w->ready);
+	uint64_t slots_before = (p->slots ? p->slots - 1u : 0u) * a->costs.inverse[RESOURCE_FRONTEND];
 	uint64_t dispatch = cycle_ending(w->dispatch - slots_before), leave = cycle_ending(w->leave);
-	uint64_t issue = w->issue == UINT64_MAX ? dispatch : cycle_at(w->issue);
-	*t = (struct timed){
-		.fetch = a->fetch, .addr = s->addr, .insn = s->insn,
-		.avail = after(a->fetch, avail), .dispatch = after(a->fetch, dispatch), .ready = after(a->fetch, cycle_at(w->ready)),
-		.issue = after(a->fetch, issue), .complete = after(a->fetch, cycle_at(w->complete)), .leave = after(a->fetch, leave),
-		.drain = after(a->fetch, w->drain ? cycle_ending(w->drain) : leave),
-		.psv = psv, .flags = flags_of(p, outcome, s, w), .icache_stall = saturate(stall), .itlb_stall = saturate(translation),
-		.dispatch_by = back(a->record, w->dispatch_by), .issue_by = back(a->record, w->issue_by),
-		.slots = p->slots, .uops = p->uops,
-		.why = (uint8_t)(dispatch_wait(w->reason_dispatch) | issue_wait(w->reason_issue) << 4),
-		.level = timed_level((enum level)w->level, code_level(w->code_level), flush),
+
+	t->icache_stall = t->itlb_stall = 0;
+	if (__builtin_expect((w->front_stall | w->translation_stall) != 0, 0)) {
+		late_code(a, w, avail, t);
+	} else {
+		uint64_t fetch = avail > a->front ? avail - a->front : 0;
+		a->fetch = fetch > a->fetch ? fetch : a->fetch;
+	}
+	uint64_t issue = w->issue == UINT64_MAX ? dispatch : cycle_at(w->issue), drain = w->drain ? cycle_ending(w->drain) : leave;
+	uint64_t fetch = a->fetch, stage[7] = {
+		avail - fetch, dispatch - fetch, ready > fetch ? ready - fetch : 0, issue - fetch, cycle_at(w->complete) - fetch,
+		leave - fetch, drain - fetch,
 	};
+	if (__builtin_expect((stage[0] | stage[1] | stage[2] | stage[3] | stage[4] | stage[5] | stage[6]) >= TIMED_NEVER - 1, 0))
+		squeeze(stage);
+	t->fetch = fetch;
+	t->addr = s->addr;
+	t->insn = s->insn;
+	t->avail = (uint32_t)stage[0];
+	t->dispatch = (uint32_t)stage[1];
+	t->ready = (uint32_t)stage[2];
+	t->issue = (uint32_t)stage[3];
+	t->complete = (uint32_t)stage[4];
+	t->leave = (uint32_t)stage[5];
+	t->drain = (uint32_t)stage[6];
+	t->psv = (uint16_t)(w->psv | (w->reason_dispatch == REASON_STORE_QUEUE ? PSV_DR_SQ : 0));
+	t->flags = (uint16_t)(p->timed | (outcome_flags(head) & OUTCOME_BLOCK ? TIMED_PACKET_FIRST : 0u) | (s->flags & STEP_TAKEN ? TIMED_TAKEN : 0u) |
+	                      (s->flags & STEP_COUNTED ? TIMED_COUNTED : 0u) | (s->flags & STEP_ENTER ? TIMED_ENTER : 0u));
+	t->dispatch_by = back(a->record, w->dispatch_by);
+	t->issue_by = back(a->record, w->issue_by);
+	t->slots = p->slots;
+	t->uops = p->uops;
+	t->why = (uint8_t)(dispatch_waits[w->reason_dispatch] | issue_waits[w->reason_issue] << 4);
+	t->level = timed_level((enum level)w->level, (enum ilevel)code_levels[w->code_level], FLUSH_NONE);
+	if (__builtin_expect(w->mispredicted || p->timed & TIMED_FLUSHER || s->flags & STEP_FAULT, 0))
+		flushes(s, p, w, t);
 	a->record++;
 }
 
-static void chunk(struct abstract *a, const struct step *s, size_t n, size_t ahead)
+static void abstract_foresee(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out)
 {
-	a->stream.nr = 0;
-	size_t nr = outcomes_batch(a->outcomes, s, n, ahead, &a->stream), i = 0;
-	const uint64_t *word = a->stream.word;
+	struct abstract *a = (struct abstract *)core;
 
-	chrono_batch(a->chrono, a->stream.word, a->stream.nr, a->passage);
-	for (; i < nr; s++) {
-		if (step_kind(s) != STEP_INSN)
-			continue;
-		record(a, &a->out[i], s, *word, &a->passage[i]);
-		word += 1 + outcome_words(*word);
-		i++;
-	}
-	if (nr)
+	out->met.nr = 0;
+	outcomes_batch(a->outcomes, s, n, ahead, &out->met);
+}
+
+static void abstract_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f)
+{
+	struct abstract *a = (struct abstract *)core;
+	const uint64_t *word = f->met.word, *end = word + f->met.nr;
+
+	while (word < end) {
+		const uint64_t *head = word;
+		size_t nr = chrono_passages(a->chrono, &word, end, a->passage, CHUNK);
+
+		for (size_t i = 0; i < nr; s++) {
+			if (step_kind(s) != STEP_INSN)
+				continue;
+			record(a, &a->out[i], s, *head, &a->passage[i]);
+			head += 1 + outcome_words(*head);
+			i++;
+		}
 		a->sink.take(a->sink.ctx, a->out, nr);
+	}
 }
 
 static void abstract_batch(struct core *core, const struct step *s, size_t n, size_t ahead)
 {
 	struct abstract *a = (struct abstract *)core;
 
-	for (size_t i = 0; i < n; i += CHUNK) {
-		size_t m = n - i < CHUNK ? n - i : CHUNK;
-		chunk(a, s + i, m, n + ahead - i - m);
-	}
+	abstract_foresee(core, s, n, ahead, &a->foreseen);
+	abstract_batch_foreseen(core, s, n, ahead, &a->foreseen);
 }
 
 static void abstract_finish(struct core *core)
@@ -184,7 +206,7 @@ static void abstract_close(struct core *core)
 		return;
 	chrono_free(a->chrono);
 	outcomes_free(a->outcomes);
-	outcome_stream_fini(&a->stream);
+	foreseen_fini(&a->foreseen);
 	recipes_fini(&a->recipes);
 	free(a);
 }
@@ -199,6 +221,7 @@ static int abstract_open(struct core **out, const struct core_desc *desc, struct
 	a->sink = sink;
 	a->record = 1;
 	abstract_costs_init(&a->costs, desc);
+	a->front = cycle_at(a->costs.front);
 	err = recipes_init(&a->recipes, desc, code);
 	if (!err)
 		err = outcomes_new(&a->outcomes, desc, code, &a->recipes);
@@ -217,6 +240,8 @@ const struct core_ops core_abstract = {
 	.help = "resource-centric core: bounds of throughput and latency, fast",
 	.open = abstract_open,
 	.batch = abstract_batch,
+	.foresee = abstract_foresee,
+	.batch_foreseen = abstract_batch_foreseen,
 	.finish = abstract_finish,
 	.close = abstract_close,
 };

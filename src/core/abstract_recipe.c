@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "record/timed.h"
 
 /* What the table of static instructions can hold, several kinds each; and the resources of them. */
 enum { MOST_RECIPES = 1 << 24, MOST_USES = 1 << 27 };
@@ -59,7 +60,8 @@ static bool add_group(struct recipes *r, uint16_t set)
 {
 	if (!set || known(r, set) || r->nr_groups == NR_GROUPS)
 		return false;
-	r->group[r->nr_groups++] = set;
+	r->group[r->nr_groups] = set;
+	__atomic_store_n(&r->nr_groups, r->nr_groups + 1, __ATOMIC_RELEASE);
 	for (unsigned g = 0; g < r->nr_groups; g++)
 		if (r->group[g] & set)
 			add_group(r, r->group[g] | set);
@@ -129,6 +131,16 @@ static void registers(struct recipe *p, const struct insn *in)
 	memcpy(p->dst_latency, in->dst_latency, sizeof p->dst_latency);
 }
 
+static uint16_t timed_flags(const struct insn *in, unsigned kind)
+{
+	unsigned f = (in->flags & INSN_LOAD ? TIMED_LOAD : 0u) | (in->flags & INSN_STORE ? TIMED_STORE : 0u) |
+	             (in->branch ? TIMED_BRANCH : 0u) | (in->flags & INSN_LONG ? TIMED_LONG : 0u) | (in->flags & INSN_MARK ? TIMED_MARK : 0u);
+
+	if (in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH))
+		f |= TIMED_FLUSHER;
+	return (uint16_t)(f | (kind & RECIPE_SECOND ? TIMED_FUSED : 0u));
+}
+
 static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned kind, uint16_t branch_ports)
 {
 	const struct core_desc *d = r->desc;
@@ -138,7 +150,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	*p = (struct recipe){
 		.insn = insn, .flags = in->flags, .branch_ports = branch_ports, .length = in->length, .branch = in->branch,
 		.decode_uops = in->decode_uops ? in->decode_uops : 1, .class = (uint8_t)latency_class(in),
-		.latency = in->latency, .load_extra = in->load_extra,
+		.latency = in->latency, .load_extra = in->load_extra, .timed = timed_flags(in, kind),
 		.second = kind & RECIPE_SECOND,
 	};
 	p->eliminated = done_at_rename && !(in->flags & (INSN_LOAD | INSN_STORE));

@@ -74,6 +74,7 @@ struct recipe {
 	uint32_t flags;                /* enum insn_flags */
 	uint32_t insn;                 /* index of the static instruction */
 	uint16_t branch_ports;         /* first of a pair: those of the branch */
+	uint16_t timed;                /* enum timed_flags that each record of it has */
 	uint8_t slots, decode_uops, length, branch;
 	uint8_t latency, load_extra, class;
 	uint8_t nr_addr, nr_data, nr_dst;
@@ -87,7 +88,7 @@ struct recipes {
 	const struct core_desc *desc;
 	const struct code *code;
 	uint16_t group[NR_GROUPS];     /* sets of ports, in the order they were found */
-	unsigned nr_groups;
+	unsigned nr_groups;            /* another thread reads it with acquire, and then those groups */
 	struct recipe *recipe;         /* [nr]: reserved address space, never moves */
 	struct use *use;               /* [nr_uses]: the same */
 	uint32_t nr, nr_uses;

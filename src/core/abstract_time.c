@@ -476,7 +476,9 @@ INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_m
 /* Groups of ports that have become known: what their use costs. */
 static void learn_groups(struct chrono *v)
 {
-	for (; v->nr_groups < v->recipes->nr_groups; v->nr_groups++) {
+	unsigned nr = __atomic_load_n(&v->recipes->nr_groups, __ATOMIC_ACQUIRE);
+
+	for (; v->nr_groups < nr; v->nr_groups++) {
 		uint16_t ports = v->recipes->group[v->nr_groups];
 		uint64_t capacity = 0;
 		for (unsigned i = 0; i < CORE_PORTS; i++)
@@ -486,25 +488,37 @@ static void learn_groups(struct chrono *v)
 	}
 }
 
-void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr, struct passage *p)
+size_t chrono_passages(struct chrono *v, const uint64_t **from, const uint64_t *end, struct passage *p, size_t most)
 {
-	const uint64_t *end = word + nr;
+	struct passage *first = p, *last = p + most;
+	const uint64_t *word = *from;
 	struct flow f = v->flow;
 
 	learn_groups(v);
-	switch (v->mode) {
-	case CHRONO_PLAIN:
+	while (word < end && p < last)
+		word = one(v, &f, CHRONO_PASSAGES, word, p++);
+	v->flow = f;
+	*from = word;
+	return (size_t)(p - first);
+}
+
+void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr, struct passage *p)
+{
+	const uint64_t *end = word + nr;
+
+	if (v->mode == CHRONO_PASSAGES) {
+		chrono_passages(v, &word, end, p, nr);
+		return;
+	}
+	struct flow f = v->flow;
+
+	learn_groups(v);
+	if (v->mode == CHRONO_PLAIN) {
 		while (word < end)
 			word = one(v, &f, CHRONO_PLAIN, word, NULL);
-		break;
-	case CHRONO_PASSAGES:
-		while (word < end)
-			word = one(v, &f, CHRONO_PASSAGES, word, p++);
-		break;
-	case CHRONO_TAINT:
+	} else {
 		while (word < end)
 			word = one(v, &f, CHRONO_TAINT, word, NULL);
-		break;
 	}
 	v->flow = f;
 }

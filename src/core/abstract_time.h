@@ -96,9 +96,12 @@ void chrono_free(struct chrono *v);
 
 /*
  * Times the instructions whose outcomes are word[0..nr). In mode CHRONO_PASSAGES, p[] gets one passage each.
- * No recipe may be made meanwhile; other variants may read the same words in other threads.
+ * Other variants may read the same words in other threads, and another thread may make further recipes.
  */
 void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr, struct passage *p);
+
+/* Mode CHRONO_PASSAGES: of (*word .. end), at most `most` instructions; *word goes to what is left. Returns how many. */
+size_t chrono_passages(struct chrono *v, const uint64_t **word, const uint64_t *end, struct passage *p, size_t most);
 
 /* Cycles of the counted instructions so far: of each, from the commit before it to its own. */
 uint64_t chrono_cycles(const struct chrono *v);

@@ -37,6 +37,7 @@ void foreseen_fini(struct foreseen *f)
 	g_free(f->forecast);
 	g_free(f->run);
 	g_free(f->access);
+	outcome_stream_fini(&f->met);
 	*f = (struct foreseen){ 0 };
 }
 

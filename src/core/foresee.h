@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/abstract_outcome.h"
 #include "core/branch.h"
 #include "core/converge.h"
 #include "isa/code.h"
@@ -42,6 +43,7 @@ struct foreseen {
 	struct wrong_access *access;
 	size_t nr, nr_runs, nr_accesses;
 	size_t room, room_runs, room_accesses; /* of the arrays, which grow and are used again */
+	struct outcome_stream met;     /* the abstract core has this in place of the others */
 };
 
 /* An array grows so seldom that it may end the program where there is no memory, as GLib's do. */
