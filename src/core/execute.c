@@ -112,6 +112,23 @@ static uint64_t forwarded(const struct ooo *o, const struct insn *in, const stru
 	return later(cycle + hit_latency(o, in), from->data + (unsigned)latency);
 }
 
+/*
+ * A load of what `from` stored: whether rename finds it, and *value, the cycle in which it is in the register then. The load
+ * has the same base as the store if the same record wrote it, and so the same displacement, since it goes to the same place.
+ */
+static bool renamed(const struct ooo *o, const struct attempt *a, const struct step *s, const struct store *from, uint64_t *value)
+{
+	const struct insn *in = a->in;
+	uint64_t age = (o->lsq.nr_stores - 1 - (uint64_t)(from - o->lsq.store)) & o->lsq.mask, number = o->lsq.nr_stores - 1 - age;
+	const struct mirrored *m = &o->mirror.of[number % MIRRORS];
+
+	if (age >= (uint64_t)o->desc->forward_renamed || m->store != number + 1 || s->addr != from->addr || s->bytes != from->bytes ||
+	    !mirror_takes(in, in->dst, in->nr_dst, s->bytes) || m->base != in->addr[0] || m->by != base_by(o, in->addr[0]))
+		return false;
+	*value = later(m->value, a->dispatch);
+	return true;
+}
+
 /* One access of a load that could start in `cycle`; returns when its data is there. */
 static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const struct step *s)
 {
@@ -126,6 +143,12 @@ static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const str
 		a->issue_wait = WAIT_MEMORY_ORDER;
 	}
 	lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
+	if (q.verdict == LSQ_FORWARD && d->forward_renamed && renamed(o, a, s, q.store, &done)) {
+		a->complete = later(a->complete, forwarded(o, in, s, later(cycle, q.store->known), q.store) + in->load_extra);
+		if (a->level < LEVEL_FORWARD)
+			a->level = LEVEL_FORWARD;
+		return done;
+	}
 	if (q.verdict != LSQ_CACHE && q.store->known > cycle && a->never & PSV_FL_MO) {
 		cycle = q.store->known;
 		a->issue_wait = WAIT_MEMORY_ORDER;
@@ -358,6 +381,7 @@ void execute(struct ooo *o, struct attempt *a)
 			store_address(o, a, i, s < end ? s++ : NULL, &addr);
 		} else {
 			uint64_t from = first_store > nr_loads && !in->branch ? a->chain_end : ready;
+			a->value = from;
 			a->data = later(a->data, issue_uop(o, a, i, later(uop_floor(o, a, i), from)) + 1);
 			a->complete = later(a->complete, a->data);
 		}

@@ -41,6 +41,16 @@ struct attempt attempt_clamp(const struct attempt *a)
 
 /* --- commit ------------------------------------------------------------------------------------------ */
 
+/* What the store about to be entered is to loads behind it that name its place as it does. */
+static void mirror_store(struct ooo *o, const struct attempt *a, const struct step *s)
+{
+	const struct insn *in = a->in;
+	struct mirrored *m = &o->mirror.of[o->lsq.nr_stores % MIRRORS];
+	bool takes = a->nr_uops && (in->nr_data || in->nr_compute) && mirror_takes(in, in->data, in->nr_data, s->bytes);
+
+	*m = (struct mirrored){ .store = o->lsq.nr_stores + 1, .value = a->value, .by = base_by(o, in->addr[0]), .base = takes ? in->addr[0] : REG_NONE };
+}
+
 /* The committed instruction leaves its queues: stores drain, loads and registers are free. */
 static void retire(struct ooo *o, struct attempt *a)
 {
@@ -59,6 +69,8 @@ static void retire(struct ooo *o, struct attempt *a)
 		for (; s < end; s++) {
 			if (!(s->flags & STEP_STORE && s->bytes))
 				continue;
+			if (o->desc->forward_renamed)
+				mirror_store(o, a, s);
 			a->drain = lsq_add_store(&o->lsq, in->pc, s->addr, s->bytes, a->known, a->data, a->leave, o->record);
 			o->stores_freed = later(o->stores_freed, a->drain);
 			if (stores)

@@ -18,6 +18,7 @@
 #include "core/frontend.h"
 #include "core/lsq.h"
 #include "core/memory.h"
+#include "core/mirror.h"
 #include "core/ports.h"
 #include "core/release.h"
 
@@ -59,6 +60,7 @@ struct ooo {
 	struct ports ports;
 	struct release held;
 	struct lsq lsq;
+	struct mirror mirror;
 
 	/* rename and dispatch */
 	uint64_t rename_cycle;         /* of the youngest dispatched slot */
@@ -77,6 +79,7 @@ struct ooo {
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
 	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
 	uint8_t stack_pointer;         /* the register; REG_NONE: not seen yet */
+	bool stack_followed;           /* somebody wants to know of it */
 	uint8_t sched_of_port[CORE_PORTS]; /* NO_SCHEDULER: holds no entry */
 	uint32_t sched_entries[CORE_SCHEDULERS];
 
@@ -129,6 +132,7 @@ struct attempt {
 	uint64_t dispatch_by, issue_by;/* record number + 1; 0: none */
 
 	uint64_t ready, issue, complete;
+	uint64_t value;                /* store: cycle in which the register that it stores has its value */
 	uint64_t result;               /* cycle to which dst latencies are added */
 	uint64_t chain_end;            /* compute done: a branch is resolved, store data is there */
 	uint64_t load_done, known, data;
@@ -150,6 +154,12 @@ static inline unsigned store_entries(const struct attempt *a)
 static inline unsigned bank_of(uint8_t reg)
 {
 	return reg >= REG_VECTOR ? BANK_VECTOR : BANK_INTEGER;
+}
+
+/* The record + 1 that wrote `reg`, a base; pushes and pops do not count. */
+static inline uint64_t base_by(const struct ooo *o, uint8_t reg)
+{
+	return reg == o->stack_pointer ? o->mirror.stack_by : o->reg_by[reg];
 }
 
 /* The attempt's result in `reg`, there from `ready` on; `by`: the record it comes from + 1. Gives back a move slot that the old value held. */

@@ -141,6 +141,7 @@ void rename_init(struct ooo *o)
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
 	o->bound_cycle = UINT64_MAX;
+	o->stack_followed = d->rename_stack_ports || d->forward_renamed;
 	int32_t most = d->rob_entries;
 	for (unsigned b = 0; b < NR_BANKS; b++)
 		most = o->reg_usable[b] > most ? o->reg_usable[b] : most;

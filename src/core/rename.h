@@ -172,14 +172,17 @@ static inline void rename_stack(struct ooo *o, struct attempt *a)
 	const struct insn *in = a->in;
 
 	a->stack_sync = false;
-	if (__builtin_expect(!in->stack, 1) || !o->desc->rename_stack_ports)
+	if (__builtin_expect(!in->stack, 1) || !o->stack_followed)
 		return;
 	if (in->stack == STACK_MOVES) {
 		o->stack_offset += in->branch == BRANCH_RETURN || !(in->flags & INSN_STORE) ? -1 : 1;
 		o->stack_pointer = in->addr[0];
 		return;
 	}
-	if (in->stack == STACK_READS && o->stack_offset) {
+	for (unsigned i = 0; o->desc->forward_renamed && i < in->nr_dst; i++)
+		if (in->dst[i] == o->stack_pointer)
+			o->mirror.stack_by = o->record + 1;
+	if (in->stack == STACK_READS && o->stack_offset && o->desc->rename_stack_ports) {
 		a->stack_sync = true;
 		a->slots++;
 	}
