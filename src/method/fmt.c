@@ -79,17 +79,9 @@ static void dispatch(struct fmt_lane *l, const struct timed *t)
 
 	if (right)
 		fmt_lane_follow(l);
-	if (fmt_lane_missed(t) && (timed_commits(t) || l->wrong))
+	if (occupancy_missed(t) && (timed_commits(t) || l->wrong))
 		own = count_stalls(l, t);
 	fmt_lane_dispatch(l, t, own);
-}
-
-/* Wrong-path branches that have rows and nothing else of note. */
-static void fetch_in_vain(struct fmt_lane *l, uint64_t branches, const struct timed *last)
-{
-	fmt_table_retire(&l->table, last->fetch);
-	while (branches-- && fmt_table_fetch(&l->table) != FMT_NO_ROW)
-		;
 }
 
 static void fmt_block(void *state, void *lane, const struct block *b)
@@ -99,13 +91,18 @@ static void fmt_block(void *state, void *lane, const struct block *b)
 	for (const struct timed *t = b->t, *end = t + b->n; t < end; t++) {
 		if (t->flags & TIMED_WRONG) {
 			uint64_t branches = 0;
-			const struct timed *to = occupancy_follow_doomed(&l->rob, t, end, &branches);
-			if (branches)
-				fetch_in_vain(l, branches, to - 1);
+			const struct timed *to = occupancy_follow_doomed(&l->rob, t, end, &branches, &branches);
+			fmt_lane_fetch_in_vain(l, branches, to - 1);
 			t = to;
 		}
-		if (t < end && t->dispatch != TIMED_NEVER)
+		if (fmt_lane_quiet(l))
+			t = occupancy_follow_plain(&l->rob, t, end);
+		if (t == end)
+			break;
+		if (t->dispatch != TIMED_NEVER)
 			dispatch(l, t);
+		else if ((t->flags & (TIMED_WRONG | TIMED_BRANCH)) == (TIMED_WRONG | TIMED_BRANCH))
+			fmt_lane_fetch_in_vain(l, 1, t);
 	}
 	fmt_lane_publish(l, &b->walked);
 }

@@ -33,6 +33,15 @@ void fmt_lane_finish(struct fmt_lane *l)
 	sum(l, l->final.cycles);
 }
 
+void fmt_lane_fetch_in_vain(struct fmt_lane *l, uint64_t branches, const struct timed *last)
+{
+	if (!branches)
+		return;
+	fmt_table_retire(&l->table, last->fetch);
+	while (branches-- && fmt_table_fetch(&l->table) != FMT_NO_ROW)
+		;
+}
+
 static void take(struct fmt_lane *l, const struct walked *w)
 {
 	if (w->every & w->any & TIMED_COUNTED) {

@@ -28,12 +28,18 @@ void fmt_lane_init(struct fmt_lane *l, const struct core_desc *desc, bool any_st
 void fmt_lane_fini(struct fmt_lane *l);
 /* The stream has ended; cycles up to l->end count. */
 void fmt_lane_finish(struct fmt_lane *l);
+/* Wrong-path branches that have rows and nothing else of note; `last` is of the last record with them. */
+void fmt_lane_fetch_in_vain(struct fmt_lane *l, uint64_t branches, const struct timed *last);
 /* Behind each block's records: what became final. */
 void fmt_lane_publish(struct fmt_lane *l, const struct walked *w);
 /* Saves the sum of a list of lanes. 0 or -errno. */
 int fmt_lanes_save(const struct fmt_lane *l, const char *name, struct profile *out);
 
-static inline bool fmt_lane_missed(const struct timed *t) { return t->icache_stall | t->itlb_stall; }
+/* Nothing is squashed or awaited: what the next record is does not matter but to the ROB, if it is no branch and missed nothing. */
+static inline bool fmt_lane_quiet(const struct fmt_lane *l)
+{
+	return !l->wrong && l->table.waits == FMT_NO_ROW && l->table.fetch == l->right;
+}
 
 /* Cycles in which a front end delivered nothing: [tlb, cache) on account of the TLB, [cache, end) of the instruction cache. */
 struct fmt_stall { uint64_t tlb, cache, end; };

@@ -22,13 +22,16 @@
 
 #include "method/cpi.h"
 
-/* Who is, or will be, at the ROB's head: what commits, and flushers that are squashed there. */
+/*
+ * Who is, or will be, at the ROB's head: what commits, and flushers that are squashed there. All that leave in one cycle are one
+ * entry, as only the oldest of them is ever asked what it waits for.
+ */
 struct flight {
 	uint64_t leave;
 	uint64_t walked;               /* blames the data TLB before this cycle */
-	uint32_t slots;                /* held until then by what commits */
+	uint32_t slots;                /* held until then by those that commit */
+	uint16_t flags, every;         /* enum timed_flags: of the oldest; what all of them have */
 	uint8_t blames;                /* enum cpi of a full ROB behind it, from then on */
-	bool counted;
 };
 
 /* Slots of what is to be squashed in one cycle. */
@@ -51,14 +54,15 @@ struct occupancy {
 	uint64_t memory;               /* cycles: the latency of what misses the last level */
 	struct flight *flights;        /* [room], ring: dispatched and not left, in order */
 	uint64_t first, last, room;
+	uint64_t newest;               /* `leave` of the last flight; NO_FLIGHT: there is none */
 };
+
+#define NO_FLIGHT UINT64_MAX
 
 void occupancy_init(struct occupancy *o, const struct core_desc *desc, bool any_stall);
 void occupancy_fini(struct occupancy *o);
 /* Doubles the ring. */
 void occupancy_grow(struct occupancy *o);
-/* A record that is to be squashed dispatches. */
-void occupancy_enter_doomed(struct occupancy *o, const struct timed *t);
 
 /* The front end's cycles up to, and without, the one in which the last record dispatched. */
 static inline uint64_t occupancy_on_at_dispatch(const struct occupancy *o)
@@ -71,61 +75,14 @@ static inline struct flight *occupancy_flight(const struct occupancy *o, uint64_
 	return &o->flights[i & (o->room - 1)];
 }
 
-/* Those that leave in the cycle `now`, and what was squashed behind them before; whether all that leave now are counted. */
-static inline bool occupancy_leave(struct occupancy *o)
-{
-	bool counted = true;
-
-	do {
-		const struct flight *f = occupancy_flight(o, o->first);
-		if (f->leave > o->now)
-			break;
-		counted &= f->counted || f->leave < o->now;
-		o->occupied -= f->slots;
-	} while (++o->first < o->last);
-	return counted;
-}
+/* A record that is to be squashed enters. */
+void occupancy_enter_doomed(struct occupancy *o, const struct timed *t);
 
 /*
  * On to the cycle `to`. Full is a ROB with more than `room` slots taken, or any where dispatch is `stuck`; `counted`: what
  * cycles are while it is empty.
  */
-static inline void occupancy_pass(struct occupancy *o, uint64_t to, uint32_t room, bool stuck, bool counted)
-{
-	while (o->now < to) {
-		uint64_t next = to;
-
-		/* Of those that left before, only squashed ones are there: what commits goes in the cycle it does. */
-		while (__builtin_expect(o->nr_doomed && o->doomed[o->nr_doomed - 1].leave < o->now, 0))
-			o->occupied -= o->doomed[--o->nr_doomed].slots;
-		bool counts = counted, full = stuck || o->occupied > room;
-		if (o->first < o->last) {
-			const struct flight *head = occupancy_flight(o, o->first);
-			if (head->leave == o->now) {
-				next = o->now + 1;
-				counts = occupancy_leave(o);
-			} else if (__builtin_expect(head->leave < o->now, 0)) {
-				occupancy_leave(o);    /* as soon as it dispatched */
-				continue;
-			} else {
-				next = next < head->leave ? next : head->leave;
-				counts = head->counted;
-				if (__builtin_expect(o->nr_doomed && o->doomed[o->nr_doomed - 1].leave < next, 0))
-					next = o->doomed[o->nr_doomed - 1].leave + 1;
-				if (full && counts) {
-					bool walks = o->now < head->walked;
-					next = walks && next > head->walked ? head->walked : next;
-					o->cycles[walks ? CPI_DTLB : head->blames] += next - o->now;
-				}
-			}
-		} else if (o->nr_doomed && o->doomed[o->nr_doomed - 1].leave < next) {
-			next = o->doomed[o->nr_doomed - 1].leave + 1;
-		}
-		o->last_on = counts && !full;
-		o->on += o->last_on ? next - o->now : 0;
-		o->now = next;
-	}
-}
+void occupancy_pass(struct occupancy *o, uint64_t to, uint32_t room, bool stuck, bool counted);
 
 /* On to the cycle `to`, at most that in which t, the next to do so, dispatches. */
 static inline void occupancy_go_on(struct occupancy *o, uint64_t to, const struct timed *t)
@@ -136,7 +93,8 @@ static inline void occupancy_go_on(struct occupancy *o, uint64_t to, const struc
 		return;
 	if (__builtin_expect(o->any_stall, 0)) {
 		uint64_t avail = t->fetch + t->avail;
-		occupancy_pass(o, avail < to ? avail : to, UINT32_MAX, false, counted);
+		if (o->now < avail)
+			occupancy_pass(o, avail < to ? avail : to, UINT32_MAX, false, counted);
 		occupancy_pass(o, to, UINT32_MAX, true, counted);
 		return;
 	}
@@ -170,44 +128,85 @@ static inline bool occupancy_is_head(struct occupancy *o, const struct timed *t)
 	return true;
 }
 
-static inline void occupancy_push(struct occupancy *o, const struct timed *t, bool commits)
+/* t, to leave in the cycle `leave`, behind those that leave in others. */
+static inline void occupancy_append(struct occupancy *o, const struct timed *t, uint64_t leave, uint32_t slots)
 {
-	struct flight f = { .leave = timed_leave(t), .slots = commits ? t->slots : 0, .blames = cpi_blames(t->psv, t->flags),
-	                    .counted = t->flags & TIMED_COUNTED };
+	uint8_t blames = t->flags & TIMED_LONG ? CPI_LONG_LATENCY : CPI_BASE;
+	uint64_t walked = 0;
 
-	if (__builtin_expect((t->psv & (PSV_ST_TLB | PSV_ST_LLC)) == (PSV_ST_TLB | PSV_ST_LLC), 0)) {
+	if (__builtin_expect(t->psv & (PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC), 0)) {
 		uint64_t data = t->fetch + t->drain;
-		f.walked = data > o->memory ? data - o->memory : 0;
+		blames = (uint8_t)cpi_blames(t->psv, t->flags);
+		if ((t->psv & (PSV_ST_TLB | PSV_ST_LLC)) == (PSV_ST_TLB | PSV_ST_LLC))
+			walked = data > o->memory ? data - o->memory : 0;
 	}
 	if (__builtin_expect(o->last - o->first == o->room, 0))
 		occupancy_grow(o);
-	o->occupied += f.slots;
-	*occupancy_flight(o, o->last++) = f;
+	struct flight *f = occupancy_flight(o, o->last++);
+	f->leave = leave;
+	f->walked = walked;
+	f->slots = slots;
+	f->flags = f->every = t->flags;
+	f->blames = blames;
+	o->newest = leave;
 }
 
-/* To the cycle in which t dispatches, included; it enters. */
+static inline void occupancy_push(struct occupancy *o, const struct timed *t, uint32_t slots)
+{
+	uint64_t leave = timed_leave(t);
+
+	o->occupied += slots;
+	if (leave == o->newest) {
+		struct flight *f = occupancy_flight(o, o->last - 1);
+		f->slots += slots;
+		f->every &= t->flags;
+	} else {
+		occupancy_append(o, t, leave, slots);
+	}
+}
+
+/* To the cycle in which t, the next to do so, dispatches, included; not there yet. */
+void occupancy_reach(struct occupancy *o, uint64_t cycle, const struct timed *t);
+
+/* The same; it enters. */
 static inline void occupancy_dispatch(struct occupancy *o, const struct timed *t)
 {
 	uint64_t cycle = timed_dispatch(t);
 	bool commits = timed_commits(t);
 
-	if (o->now <= cycle) {
-		occupancy_go_on(o, cycle, t);
-		occupancy_pass(o, cycle + 1, UINT32_MAX, false, t->flags & TIMED_COUNTED);
-	}
+	if (o->now <= cycle)
+		occupancy_reach(o, cycle, t);
 	if (!commits)
 		occupancy_enter_doomed(o, t);
 	if (!(t->flags & TIMED_WRONG) && occupancy_is_head(o, t))
-		occupancy_push(o, t, commits);
+		occupancy_push(o, t, commits ? t->slots : 0);
+}
+
+static inline bool occupancy_missed(const struct timed *t) { return t->icache_stall | t->itlb_stall; }
+
+/* Records from t to `end` that commit, are no branches and missed nothing in the front end, dispatch; the first that is not so. */
+static inline const struct timed *occupancy_follow_plain(struct occupancy *o, const struct timed *t, const struct timed *end)
+{
+	const uint16_t special = TIMED_WRONG | TIMED_SQUASHED | TIMED_BRANCH | TIMED_MISPREDICT;
+
+	for (; t < end && !(t->flags & special) && !occupancy_missed(t); t++) {
+		uint64_t cycle = timed_dispatch(t);
+
+		if (o->now <= cycle)
+			occupancy_reach(o, cycle, t);
+		occupancy_push(o, t, t->slots);
+	}
+	return t;
 }
 
 /* The stream has ended: on to the cycle `to`. */
 void occupancy_end(struct occupancy *o, uint64_t to);
 
 /*
- * Wrong-path records from t to `end` that enter with the one before, for the same squash, or never do; the first that is not
- * so. *branches grows by the branches among them.
+ * Wrong-path records from t to `end` that missed nothing in the front end dispatch, or never do; the first that is not so.
+ * *branches grows by the branches among those that do, *others by those among the others.
  */
-const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end, uint64_t *branches);
+const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end, uint64_t *branches,
+                                            uint64_t *others);
 
 #endif

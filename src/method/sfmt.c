@@ -129,7 +129,7 @@ static void count_doomed(struct sfmt_lane *l, const struct timed *next)
 
 static void dispatch(struct sfmt_lane *l, const struct timed *t)
 {
-	bool commits = timed_commits(t), missed = fmt_lane_missed(t);
+	bool commits = timed_commits(t), missed = occupancy_missed(t);
 	uint64_t own = 0;
 
 	if (l->doomed->len)
@@ -147,10 +147,21 @@ static void sfmt_block(void *state, void *lane, const struct block *b)
 {
 	struct sfmt_lane *l = lane;
 
-	for (const struct timed *t = b->t; t < b->t + b->n; t++) {
+	for (const struct timed *t = b->t, *end = t + b->n; t < end; t++) {
+		bool doomed = l->doomed->len;          /* then what dispatches next counts them */
+		if (t->flags & TIMED_WRONG && !doomed) {
+			uint64_t branches = 0, never = 0;
+			const struct timed *to = occupancy_follow_doomed(&l->fmt.rob, t, end, &branches, &never);
+			fmt_lane_fetch_in_vain(&l->fmt, branches, to - 1);
+			t = to;
+		}
+		if (fmt_lane_quiet(&l->fmt) && !doomed)
+			t = occupancy_follow_plain(&l->fmt.rob, t, end);
+		if (t == end)
+			break;
 		if (t->dispatch != TIMED_NEVER)
 			dispatch(l, t);
-		else if (fmt_lane_missed(t))
+		else if (occupancy_missed(t))
 			g_array_append_vals(l->doomed, t, 1);
 	}
 	fmt_lane_publish(&l->fmt, &b->walked);
