@@ -296,6 +296,7 @@ static void delivered(struct frontend *f, uint64_t into, struct fetched *out)
 	f->run.into = later(f->run.into, into);
 	out->fetch = f->fetch;
 	out->avail = f->run.into + (unsigned)f->desc->rename_latency;
+	out->decoded = f->path == PATH_DECODE && f->desc->uopcache_sets;
 }
 
 void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetched *out)

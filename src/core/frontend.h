@@ -107,6 +107,7 @@ struct fetched {
 	uint16_t icache_stall, itlb_stall;
 	uint8_t code_level;            /* enum ilevel */
 	bool packet_first;
+	bool decoded;                  /* by the decoders, on a core that has a uop cache */
 };
 
 int  frontend_init(struct frontend *f, const struct core_desc *desc, struct memory *memory);
@@ -193,7 +194,10 @@ static inline void frontend_deliver_second(struct frontend *f, struct fetched *o
 {
 	if (f->path == PATH_DECODE && f->desc->decode_branch_last)
 		f->decode_used = (unsigned)f->desc->decode_width;
-	*out = (struct fetched){ .fetch = f->fetch, .avail = f->run.into + (unsigned)f->desc->rename_latency };
+	*out = (struct fetched){
+		.fetch = f->fetch, .avail = f->run.into + (unsigned)f->desc->rename_latency,
+		.decoded = f->path == PATH_DECODE && f->desc->uopcache_sets,
+	};
 }
 
 /* All others. */

@@ -187,7 +187,8 @@ static inline uint16_t record_flags(const struct insn *in, const struct fetched 
 		INSN_BRANCH << 9 == TIMED_BRANCH && INSN_LONG << 9 == TIMED_LONG, "one shift makes the flags");
 	const uint32_t repeated = INSN_MARK | INSN_LOAD | INSN_STORE | INSN_BRANCH | INSN_LONG;
 
-	return (uint16_t)(flags | (in->flags & repeated) << 9 | (f->packet_first ? TIMED_PACKET_FIRST : 0u));
+	return (uint16_t)(flags | (in->flags & repeated) << 9 | (f->packet_first ? TIMED_PACKET_FIRST : 0u) |
+		(f->decoded ? TIMED_DECODED : 0u));
 }
 
 /* ooo.c */

@@ -31,7 +31,7 @@ struct place {
 const char *bound_name(enum bound b)
 {
 	static const char *const names[NR_BOUNDS] = {
-		"latency", "port", "unit", "memory_order", "misses", "fence", "frontend", "code", "branch", "rename", "rob", "scheduler",
+		"latency", "port", "unit", "memory_order", "misses", "fence", "frontend", "decode", "branch.taken", "code", "branch", "rename", "rob", "scheduler",
 		"load_queue", "store_queue", "registers", "branches", "serial",
 	};
 	return names[b];
@@ -186,6 +186,14 @@ static struct place from_dispatched(struct critical *c, size_t at)
 	}
 }
 
+/* The front end delivered `t` later than `o` before it, with no miss of code: to go from the decoders to the uop cache takes time, too. */
+static enum bound bound_of_delivery(const struct timed *t, const struct timed *o)
+{
+	if ((t->flags | o->flags) & TIMED_DECODED)
+		return BOUND_DECODE;
+	return o->flags & TIMED_TAKEN ? BOUND_TAKEN : BOUND_FRONTEND;
+}
+
 /* The front end was last: a misprediction before it, its own code, or the one before in order. */
 static struct place from_offered(struct critical *c, size_t at)
 {
@@ -200,7 +208,7 @@ static struct place from_offered(struct critical *c, size_t at)
 	if (t->icache_stall || t->itlb_stall)
 		count(c, at, BOUND_CODE);
 	else if (t->fetch + t->avail > o->fetch + o->avail)
-		count(c, at, BOUND_FRONTEND);
+		count(c, at, bound_of_delivery(t, o));
 	/* What was offered before it could be dispatched did not wait for the front end, which waited for room. */
 	return (struct place){ older, timed_dispatch(o) > o->fetch + o->avail ? DISPATCHED : OFFERED };
 }

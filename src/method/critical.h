@@ -25,7 +25,8 @@
 enum bound {
 	BOUND_LATENCY,                 /* an operand came last */
 	BOUND_PORT, BOUND_UNIT, BOUND_MEMORY_ORDER, BOUND_MISSES, BOUND_FENCE,
-	BOUND_FRONTEND, BOUND_CODE, BOUND_BRANCH, /* it was offered late: throughput, its code was not there, a misprediction */
+	/* It was offered late: throughput, of the decoders in place of the uop cache, behind a taken branch; its code was not there; a misprediction. */
+	BOUND_FRONTEND, BOUND_DECODE, BOUND_TAKEN, BOUND_CODE, BOUND_BRANCH,
 	BOUND_RENAME, BOUND_ROB, BOUND_SCHEDULER, BOUND_LOAD_QUEUE, BOUND_STORE_QUEUE, BOUND_REGISTERS, BOUND_BRANCHES, BOUND_SERIAL,
 	NR_BOUNDS,
 };

@@ -54,6 +54,7 @@ enum timed_flags {
 	TIMED_BRANCH      = 0x1000, /* any control transfer */
 	TIMED_LONG        = 0x2000, /* issued to a long-latency unit (multiply, divide, floating point) */
 	TIMED_ENTER       = 0x4000, /* first of a signal handler or thread */
+	TIMED_DECODED     = 0x8000, /* came from the decoders, on a core that has a uop cache */
 };
 
 /* What dispatch waited for (low 4 bits of `why`): the last constraint to lift. */

@@ -166,6 +166,22 @@ static void t121_branch_is_last(void **state)
 	}
 }
 
+/* Who delivered an instruction is said where there are two to do it: at first the decoders, once it is cached not. */
+static void t122_who_delivered(void **state)
+{
+	for (int sets = 0; sets <= 32; sets += 32) {
+		struct machine *m = front_new();
+		m->desc.uopcache_sets = sets;
+		block(m, 0x1000, 3, 0x1000);
+		for (unsigned i = 0; i < 10 * 4; i++)
+			i % 4 == 3 ? run_taken(m, 3) : run_insn(m, i % 4);
+		machine_time(m);
+		for (unsigned i = 0; i < 10 * 4; i++)
+			assert_int_equal(committed(m, i)->flags & TIMED_DECODED, sets && i < 4 ? TIMED_DECODED : 0);
+		machine_free(m);
+	}
+}
+
 /* Jumps 16 bytes apart on Skylake-SP, measured: 2.1 cycles each, 7 over 4K of them, 12 over 8K. */
 static void t110_what_the_btb_holds(void **state)
 {
@@ -196,6 +212,7 @@ int main(void)
 		cmocka_unit_test(t104_a_long_block_hides_short_ones), cmocka_unit_test(t105_no_further_than_its_queue),
 		cmocka_unit_test(t106_coupled), cmocka_unit_test(t110_what_the_btb_holds),
 		cmocka_unit_test(t120_erratum), cmocka_unit_test(t121_branch_is_last),
+		cmocka_unit_test(t122_who_delivered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

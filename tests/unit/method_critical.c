@@ -122,12 +122,43 @@ static void test_misprediction(void **state)
 	g_free(t);
 }
 
+/* The front end is last: what it waited for there says who delivered the instruction, and behind what. */
+static void test_delivery(void **state)
+{
+	enum { N = 4000, DECODED = 4, TAKEN = 5, PLAIN = 6, SWITCHED = 7 };
+	struct timed *t = stream(N);
+
+	/* A round: through the decoders, from the uop cache again, a jump, behind it, on from there a cycle later. */
+	for (size_t i = 0; i < N; i++) {
+		static const uint32_t insns[] = { DECODED, SWITCHED, PLAIN, TAKEN };
+		t[i].insn = insns[i % 4];
+		t[i].fetch = 4 * i;
+		t[i].avail = 5;
+		t[i].dispatch = 6;
+		t[i].issue = t[i].ready = 8;
+		t[i].complete = 9;
+		t[i].leave = 10;
+		if (i % 4 == 0)
+			t[i].flags |= TIMED_DECODED;
+		if (i % 4 == 2)
+			t[i].flags |= TIMED_BRANCH | TIMED_TAKEN;
+	}
+	struct critical *c = walk(t, N);
+	assert_true(critical_row(c, DECODED)->bound[BOUND_DECODE] >= N / 4 - 1);
+	assert_true(critical_row(c, SWITCHED)->bound[BOUND_DECODE] >= N / 4 - 1);
+	assert_true(critical_row(c, PLAIN)->bound[BOUND_FRONTEND] >= N / 4 - 1);
+	assert_true(critical_row(c, TAKEN)->bound[BOUND_TAKEN] >= N / 4 - 1);
+	critical_free(c);
+	g_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_rob),
 		cmocka_unit_test(test_misprediction),
+		cmocka_unit_test(test_delivery),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

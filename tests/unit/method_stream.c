@@ -42,7 +42,7 @@ static void test_variety(void **ctx)
 	}
 	for (unsigned k = 0; k < 16; k++) {
 		unsigned bit = 1u << k;
-		if (bit & ~(unsigned)(TIMED_TAKEN | TIMED_PACKET_FIRST | TIMED_STORE | 0x8000))
+		if (bit & ~(unsigned)(TIMED_TAKEN | TIMED_PACKET_FIRST | TIMED_STORE | TIMED_DECODED))
 			assert_true(flags[k] * 1000 > n);
 	}
 	assert_true(flags[8] < n);
