@@ -120,7 +120,7 @@ static int predict_events(struct advise *s, const struct spool *steps)
 {
 	guint nr = s->asked->len;
 	struct supposition *all = g_new(struct supposition, nr);
-	uint64_t *cycles = g_new(uint64_t, nr + 1);
+	uint64_t *cycles = g_new(uint64_t, nr);
 	int err = 0;
 
 	for (guint i = 0; i < nr; i++)
@@ -128,7 +128,7 @@ static int predict_events(struct advise *s, const struct spool *steps)
 	if (nr)
 		err = predict(cycles, &s->run, steps, all, nr);
 	for (guint i = 0; i < nr && !err; i++)
-		((struct asked *)s->asked->pdata[i])->cycles = cycles[i + 1];
+		((struct asked *)s->asked->pdata[i])->cycles = cycles[i];
 	g_free(cycles);
 	g_free(all);
 	return err;

@@ -16,15 +16,15 @@ struct instance {
 
 /* The cores of one thread of the guest. */
 struct crowd {
-	struct instance *instance;     /* [nr + 1] */
+	struct instance *instance;     /* [nr] */
 };
 
 struct prediction_run {
 	const struct driven_run *run;
 	const struct supposition *s;   /* [nr] */
 	unsigned nr;
-	uint16_t **never;              /* [nr + 1][instructions]; [0]: NULL */
-	unsigned *loads;               /* [nr + 1]: which of the future's instructions it prefetches */
+	uint16_t **never;              /* [nr][instructions]; NULL: nothing is supposed of any */
+	unsigned *loads;               /* [nr]: which of the future's instructions it prefetches */
 	uint32_t furthest;             /* of all distances */
 	struct future *future;         /* NULL: nothing is prefetched */
 	struct workers *workers;
@@ -55,8 +55,9 @@ static void count(void *ctx, const struct timed *t, size_t n)
 /* What is supposed of each instruction. The table has all that the run executed, and grows no more. */
 static uint16_t *never_of(const struct code *code, const struct supposition *s)
 {
+	if (!s->nr && s->prefetch == CODE_NONE)
+		return NULL;
 	uint16_t *never = g_new0(uint16_t, code->nr);
-
 	for (size_t i = 0; i < s->nr; i++)
 		never[s->never[i].insn] |= s->never[i].events;
 	if (s->prefetch != CODE_NONE)
@@ -80,7 +81,7 @@ static int look_ahead(struct prediction_run *r, const struct spool *spool)
 			k++;
 		if (k == insn->len)
 			g_array_append_val(insn, s->prefetch);
-		r->loads[1 + i] = k;
+		r->loads[i] = k;
 		r->furthest = MAX(r->furthest, s->distance);
 	}
 	if (insn->len)
@@ -93,7 +94,7 @@ static int look_ahead(struct prediction_run *r, const struct spool *spool)
 
 static void crowd_free(struct prediction_run *r, struct crowd *c)
 {
-	for (unsigned i = 0; c && c->instance && i <= r->nr; i++)
+	for (unsigned i = 0; c && c->instance && i < r->nr; i++)
 		if (c->instance[i].core)
 			r->run->model->close(c->instance[i].core);
 	if (c)
@@ -108,12 +109,12 @@ static int crowd_new(struct crowd **out, struct prediction_run *r)
 	int err = 0;
 
 	*out = c;
-	c->instance = g_new0(struct instance, r->nr + 1);
-	for (unsigned i = 0; i <= r->nr && !err; i++) {
+	c->instance = g_new0(struct instance, r->nr);
+	for (unsigned i = 0; i < r->nr && !err; i++) {
 		struct instance *one = &c->instance[i];
 
-		err = model->open(&one->core, r->run->desc, r->run->code, (struct timed_sink){ count, one });
-		if (err || !i)
+		err = model->open(&one->core, r->s[i].desc ? r->s[i].desc : r->run->desc, r->run->code, (struct timed_sink){ count, one });
+		if (err || !r->never[i])
 			continue;
 		one->suppose = (struct suppose){ .insn = r->run->code->insn, .never = r->never[i], .nr = r->run->code->nr };
 		model->suppose(one->core, &one->suppose);
@@ -124,7 +125,7 @@ static int crowd_new(struct crowd **out, struct prediction_run *r)
 /* Its thread has ended. */
 static void crowd_end(struct prediction_run *r, struct crowd *c)
 {
-	for (unsigned i = 0; i <= r->nr; i++) {
+	for (unsigned i = 0; i < r->nr; i++) {
 		struct instance *one = &c->instance[i];
 
 		if (!one->core)
@@ -144,8 +145,8 @@ static void time_one(void *ctx, unsigned i)
 	struct instance *c = &r->now->instance[i];
 	const struct step_batch *b = r->batch;
 
-	if (i && r->s[i - 1].prefetch != CODE_NONE)
-		c->suppose.future = future_of(r->future, r->loads[i], r->s[i - 1].distance);
+	if (r->s[i].prefetch != CODE_NONE)
+		c->suppose.future = future_of(r->future, r->loads[i], r->s[i].distance);
 	r->run->model->batch_foreseen(c->core, b->step, b->n, b->ahead, r->seen);
 }
 
@@ -164,7 +165,7 @@ static int time_batch(struct prediction_run *r, const struct step_batch *b, cons
 	r->now = r->crowd->pdata[b->thread];
 	r->batch = b;
 	r->seen = f;
-	workers_do(r->workers, 0, r->nr + 1, time_one, r);
+	workers_do(r->workers, 0, r->nr, time_one, r);
 	if (b->end)
 		crowd_end(r, r->crowd->pdata[b->thread]);
 	return 0;
@@ -199,20 +200,20 @@ int predict(uint64_t *cycles, const struct driven_run *run, const struct spool *
 
 	if (!run->model->suppose)
 		return -ENOTSUP;
-	r.never = g_new0(uint16_t *, nr + 1);
-	r.loads = g_new0(unsigned, nr + 1);
+	r.never = g_new0(uint16_t *, nr);
+	r.loads = g_new0(unsigned, nr);
 	r.crowd = g_ptr_array_new();
 	r.workers = workers_new();
-	for (unsigned i = 0; i <= nr; i++) {
+	for (unsigned i = 0; i < nr; i++) {
 		cycles[i] = 0;
-		r.never[i] = i ? never_of(run->code, &s[i - 1]) : NULL;
+		r.never[i] = never_of(run->code, &s[i]);
 	}
 	err = look_ahead(&r, spool);
 	if (!err)
 		err = time_all(&r, spool);
 	for (guint i = 0; i < r.crowd->len; i++)
 		crowd_free(&r, r.crowd->pdata[i]);
-	for (unsigned i = 0; i <= nr; i++)
+	for (unsigned i = 0; i < nr; i++)
 		g_free(r.never[i]);
 	g_ptr_array_free(r.crowd, TRUE);
 	workers_free(r.workers);

@@ -350,13 +350,14 @@ static int predict_all(struct whatif *w, const struct spool *steps)
 	struct supposition *s = g_new0(struct supposition, nr + 1);
 	uint64_t *cycles = g_new0(uint64_t, nr + 1);
 
+	s[0].prefetch = CODE_NONE;         /* the run as it was */
 	for (guint i = 0; i < nr; i++) {
 		const struct asked *a = &g_array_index(w->asked, struct asked, i);
-		s[i] = (struct supposition){
+		s[1 + i] = (struct supposition){
 			.never = (const struct never *)(void *)a->never->data, .nr = a->never->len, .prefetch = a->prefetch, .distance = a->distance,
 		};
 	}
-	int err = predict(cycles, &w->run, steps, s, nr);
+	int err = predict(cycles, &w->run, steps, s, nr + 1);
 	w->cycles = cycles[0];
 	for (guint i = 0; i < nr; i++)
 		g_array_index(w->asked, struct asked, i).cycles = cycles[1 + i];
