@@ -128,7 +128,16 @@ static int find_model(struct drive *d)
 	error_set(EINVAL, name, "no such timing model");
 	for (const struct core_ops *const *c = core_list; *c; c++)
 		nearest_offer(&near, (*c)->name);
-	error_remedy("--model %s is the default", near.best ? near.best : preset);
+	if (near.best) {
+		error_remedy("did you mean %s? without --model it is %s", near.best, preset);
+	} else {
+		GString *names = g_string_new(NULL);
+
+		for (const struct core_ops *const *c = core_list; *c; c++)
+			g_string_append_printf(names, "%s%s", names->len ? ", " : "", (*c)->name);
+		error_remedy("they are: %s; without --model it is %s", names->str, preset);
+		g_string_free(names, TRUE);
+	}
 	return wrong_usage(-EINVAL);
 }
 

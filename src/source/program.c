@@ -127,29 +127,48 @@ static int script(const char *name, const char *line)
 	return -ENOEXEC;
 }
 
+/* Segment `i` of the program open as `fd`; false: the file ends before it. */
+static bool segment(int fd, const Elf64_Ehdr *elf, unsigned i, Elf64_Phdr *out)
+{
+	off_t at = (off_t)(elf->e_phoff + i * sizeof *out);
+
+	return pread(fd, out, sizeof *out, at) == (ssize_t)sizeof *out;
+}
+
 int program_interpreter(const char *path, char *out, size_t size)
 {
 	Elf64_Ehdr elf;
+	Elf64_Phdr s;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), found = 0;
 
 	if (fd < 0)
 		return -errno;
-	if (pread(fd, &elf, sizeof elf, 0) == (ssize_t)sizeof elf && elf.e_phentsize == sizeof(Elf64_Phdr)) {
-		for (unsigned i = 0; i < elf.e_phnum; i++) {
-			Elf64_Phdr segment;
-			off_t at = (off_t)(elf.e_phoff + i * sizeof segment);
-			if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment)
-				break;
-			if (segment.p_type != PT_INTERP || !segment.p_filesz || segment.p_filesz > size)
+	if (pread(fd, &elf, sizeof elf, 0) == (ssize_t)sizeof elf && elf.e_phentsize == sizeof s) {
+		for (unsigned i = 0; i < elf.e_phnum && segment(fd, &elf, i, &s); i++) {
+			if (s.p_type != PT_INTERP || !s.p_filesz || s.p_filesz > size)
 				continue;
-			ssize_t n = pread(fd, out, segment.p_filesz, (off_t)segment.p_offset);
-			found = n == (ssize_t)segment.p_filesz;
-			out[segment.p_filesz - 1] = '\0';
+			ssize_t n = pread(fd, out, s.p_filesz, (off_t)s.p_offset);
+			found = n == (ssize_t)s.p_filesz;
+			out[s.p_filesz - 1] = '\0';
 			break;
 		}
 	}
 	close(fd);
 	return found;
+}
+
+/* The emulator maps what a file does not have, and dies of it. */
+static bool cut_short(int fd, const Elf64_Ehdr *elf, uint64_t size)
+{
+	Elf64_Phdr s;
+
+	for (unsigned i = 0; elf->e_phentsize == sizeof s && i < elf->e_phnum; i++) {
+		if (!segment(fd, elf, i, &s))
+			return true;
+		if (s.p_type == PT_LOAD && (s.p_offset > size || s.p_filesz > size - s.p_offset))
+			return true;
+	}
+	return false;
 }
 
 int program_probe(struct program *out, const char *name)
@@ -168,7 +187,9 @@ int program_probe(struct program *out, const char *name)
 	ssize_t n = fd < 0 ? -1 : read(fd, head.text, sizeof head.text - 1);
 	int code = errno;
 	struct stat st;
-	out->other_rights = fd >= 0 && !fstat(fd, &st) && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+	bool known = fd >= 0 && !fstat(fd, &st);
+	bool cut = known && n >= (ssize_t)sizeof head.elf && cut_short(fd, &head.elf, (uint64_t)st.st_size);
+	out->other_rights = known && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
 		((st.st_mode & S_ISGID) && st.st_gid != getegid()));
 	if (fd >= 0)
 		close(fd);
@@ -185,6 +206,8 @@ int program_probe(struct program *out, const char *name)
 		return ret;
 	if (head.elf.e_type != ET_EXEC && head.elf.e_type != ET_DYN)
 		return not_executable(ENOEXEC, name, "is an ELF file, but not a program");
+	if (cut)
+		return not_executable(ENOEXEC, name, "is cut short: the file ends before what it is to hold");
 	ret = program_interpreter(out->path, interpreter, sizeof interpreter);
 	if (ret < 0)
 		return not_executable(-ret, name, strerror(-ret));

@@ -97,6 +97,26 @@ static void errors(void **state)
 	expect_error(put("big", &elf, sizeof elf, 0755), ENOEXEC, 126, "big-endian", "little-endian");
 }
 
+/* A program that ends behind its table of segments, or within that. */
+static void cut_short(void **state)
+{
+	struct { Elf64_Ehdr elf; Elf64_Phdr segment[2]; uint8_t code[16]; } file = { .elf = header(EM_X86_64) };
+	const size_t size = sizeof file;
+	struct program p;
+
+	(void)state;
+	file.elf.e_phoff = sizeof file.elf;
+	file.elf.e_phentsize = sizeof(Elf64_Phdr);
+	file.elf.e_phnum = 2;
+	file.segment[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_filesz = size, .p_memsz = size + 4096 };
+	file.segment[1] = (Elf64_Phdr){ .p_type = PT_NOTE, .p_offset = size + 1, .p_filesz = 8 };
+	assert_int_equal(program_probe(&p, put("whole", &file, size, 0755)), 0);
+	expect_error(put("cut", &file, size - 1, 0755), ENOEXEC, 126, "is cut short", "");
+	expect_error(put("cut", &file, sizeof file.elf + sizeof(Elf64_Phdr) + 10, 0755), ENOEXEC, 126, "is cut short", "");
+	file.segment[0].p_offset = UINT64_MAX - 4;
+	expect_error(put("cut", &file, size, 0755), ENOEXEC, 126, "is cut short", "");
+}
+
 static void found(void **state)
 {
 	Elf64_Ehdr elf = header(EM_AARCH64);
@@ -191,7 +211,8 @@ static void no_emulator(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors), cmocka_unit_test(found), cmocka_unit_test(random_headers), cmocka_unit_test(no_emulator),
+		cmocka_unit_test(errors), cmocka_unit_test(cut_short), cmocka_unit_test(found),
+		cmocka_unit_test(random_headers), cmocka_unit_test(no_emulator),
 	};
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
