@@ -14,6 +14,10 @@ struct way {
 	const struct recipe *p;
 	const struct use *uses;
 	unsigned flags;                /* enum outcome_flags */
+	/* Of the recipe, as far as its path leaves it open: */
+	uint32_t kind;                 /* enum insn_flags */
+	unsigned slots, loads, stores; /* uops that take entries */
+	bool eliminated;
 	uint64_t dispatch;             /* time from which idle resources are used */
 	struct when start;             /* earliest issue */
 	struct when address, loaded, end, complete;
@@ -154,7 +158,7 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
 	struct when there = line(v, mode, y, &w, word);
 	if (__builtin_expect(outcome_distance(word), 0)) {
-		uint64_t forward = v->cost.forward[!!(y->p->flags & INSN_VECTOR_MEM)];
+		uint64_t forward = v->cost.forward[!!(y->kind & INSN_VECTOR_MEM)];
 		if (constrain_after(v, mode, &there, &v->written[(v->nr_written - outcome_distance(word)) % STORE_RING], forward))
 			y->why = REASON_LOAD;
 		if (mode == CHRONO_PASSAGES && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)

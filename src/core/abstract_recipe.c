@@ -141,6 +141,18 @@ static uint16_t timed_flags(const struct insn *in, unsigned kind)
 	return (uint16_t)(f | (kind & RECIPE_SECOND ? TIMED_FUSED : 0u));
 }
 
+/* Of one that is neither second of a pair nor eliminated. */
+static enum recipe_path path_of(const struct recipe *p)
+{
+	const struct part *part = p->part;
+
+	if (p->slots != 1 || p->flags & PATH_ANY_FLAGS || part[PART_LOAD].uops > 1 || part[PART_STA].uops > 1)
+		return PATH_ANY;
+	if (p->flags & (INSN_LOAD | INSN_STORE) || p->nr_addr || part[PART_LOAD].uops || part[PART_STA].uops || part[PART_STD].uops)
+		return PATH_MEMORY;
+	return PATH_COMPUTE;
+}
+
 static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned kind, uint16_t branch_ports)
 {
 	const struct core_desc *d = r->desc;
@@ -168,6 +180,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	}
 	for (unsigned k = 0; k < NR_PARTS; k++)
 		p->part[k] = (struct part){ .use = r->nr_uses, .scheduler = RECIPE_NO_SCHEDULER };
+	p->path = p->second && !(p->flags & PATH_ANY_FLAGS) ? PATH_SECOND : PATH_ANY;
 	if (p->second || p->eliminated)
 		return;
 	p->uops = in->nr_uops;
@@ -181,6 +194,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 				add_uop(r, &p->part[k], u, ports_of(d, in, u, kind, branch_ports));
 		}
 	}
+	p->path = (uint8_t)path_of(p);
 }
 
 static void grow(struct recipes *r, size_t at)

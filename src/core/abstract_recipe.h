@@ -69,6 +69,18 @@ struct part {
 
 enum { PART_LOAD, PART_COMPUTE, PART_STA, PART_STD, NR_PARTS };
 
+/* What an instruction is like: the common kinds are timed by a way of their own, which asks less. */
+enum recipe_path {
+	PATH_ANY,
+	PATH_COMPUTE,                  /* one slot, no address, uops that compute alone */
+	PATH_MEMORY,                   /* one slot, at most one load and one store */
+	PATH_SECOND,                   /* second of a macro-fused pair */
+};
+
+/* Flags that only instructions of PATH_ANY have. */
+#define PATH_ANY_FLAGS ((uint32_t)INSN_PREFETCH | INSN_REP | INSN_LOCKED | INSN_ACQUIRE | INSN_FENCE | INSN_SERIALIZE | \
+                        INSN_DISPATCH_SERIALIZE | INSN_FLUSH | INSN_SYSCALL | INSN_MICROCODED)
+
 struct recipe {
 	struct part part[NR_PARTS];
 	uint32_t flags;                /* enum insn_flags */
@@ -80,6 +92,7 @@ struct recipe {
 	uint8_t nr_addr, nr_data, nr_dst;
 	uint8_t addr[INSN_ADDRS], data[INSN_DATAS], data_late[INSN_DATAS], dst[INSN_DSTS], dst_latency[INSN_DSTS];
 	uint8_t uops;                  /* unfused */
+	uint8_t path;                  /* enum recipe_path */
 	bool second;                   /* of a macro-fused pair: nothing of its own */
 	bool eliminated;               /* a move or zero idiom that rename does */
 };

@@ -79,7 +79,7 @@ INLINE bool supply_by(struct chrono *v, struct flow *f, const enum chrono_mode m
 INLINE void offer(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
 	const struct recipe *p = y->p;
-	uint64_t last = f->nr_slots + (p->slots < v->cost.queue ? p->slots : v->cost.queue);
+	uint64_t last = f->nr_slots + (y->slots < v->cost.queue ? y->slots : v->cost.queue);
 
 	if (last > v->cost.queue)
 		constrain(v, mode, &f->supply, &v->queued[(last - v->cost.queue - 1) & v->ring_mask]);
@@ -91,10 +91,10 @@ INLINE void offer(struct chrono *v, struct flow *f, const enum chrono_mode mode,
 		supply_by(v, f, mode, RESOURCE_DECODE, 1, least);
 		if ((p->decode_uops > 1 || p->flags & (INSN_COMPLEX | INSN_MICROCODED)) && v->inverse[RESOURCE_COMPLEX])
 			supply_by(v, f, mode, RESOURCE_COMPLEX, 1, least);
-	} else if (!(p->flags & INSN_MICROCODED)) {
+	} else if (!(y->kind & INSN_MICROCODED)) {
 		supply_by(v, f, mode, RESOURCE_UOPCACHE, p->decode_uops, least);
 	}
-	if (p->flags & INSN_MICROCODED)
+	if (y->kind & INSN_MICROCODED)
 		supply_by(v, f, mode, RESOURCE_MICROCODE, p->decode_uops, least);
 }
 
@@ -107,46 +107,51 @@ INLINE void wait_dispatch(struct chrono *v, struct flow *f, const enum chrono_mo
 }
 
 /* Entries of the queues that the instruction needs, and what serialises. */
-INLINE void admit(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct recipe *p)
+INLINE void admit(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct way *y)
 {
-	uint64_t last = f->nr_slots + (p->slots < v->cost.rob ? p->slots : v->cost.rob);
+	uint64_t last = f->nr_slots + (y->slots < v->cost.rob ? y->slots : v->cost.rob);
 
 	if (last > v->cost.rob)
 		wait_dispatch(v, f, mode, &v->rob[(last - v->cost.rob - 1) & v->ring_mask], REASON_ROB);
-	if (p->part[PART_LOAD].uops) {
-		last = v->nr_loads + p->part[PART_LOAD].uops;
+	if (y->loads) {
+		last = v->nr_loads + y->loads;
 		if (last > v->cost.load_queue)
 			wait_dispatch(v, f, mode, &v->loads[(last - v->cost.load_queue - 1) & v->loads_mask], REASON_LOAD_QUEUE);
 	}
-	if (p->part[PART_STA].uops) {
-		last = v->nr_stores + p->part[PART_STA].uops;
+	if (y->stores) {
+		last = v->nr_stores + y->stores;
 		if (last > v->cost.store_queue)
 			wait_dispatch(v, f, mode, &v->stores[(last - v->cost.store_queue - 1) & v->stores_mask], REASON_STORE_QUEUE);
 	}
 	wait_dispatch(v, f, mode, &v->serial, REASON_SERIAL);
-	if (__builtin_expect(p->flags & INSN_SERIALIZE, 0))
+	if (__builtin_expect(y->kind & INSN_SERIALIZE, 0))
 		wait_dispatch(v, f, mode, &f->retire, REASON_SERIAL);
 }
 
-INLINE void enter_schedulers(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct recipe *p)
+INLINE void enter_scheduler(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct part *p)
 {
-	for (unsigned k = 0; k < NR_PARTS; k++) {
-		const struct part *part = &p->part[k];
-		if (!part->uops || part->scheduler == RECIPE_NO_SCHEDULER)
-			continue;
-		if (constrain_scheduler(v, mode, &f->dispatch, v->scheduler[part->scheduler], part->uops))
-			f->why = REASON_SCHEDULER;
+	if (p->uops && p->scheduler != RECIPE_NO_SCHEDULER &&
+	    constrain_scheduler(v, mode, &f->dispatch, v->scheduler[p->scheduler], p->uops))
+		f->why = REASON_SCHEDULER;
+}
+
+INLINE void enter_schedulers(struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path, const struct part *part)
+{
+	if (path != PATH_COMPUTE)
+		enter_scheduler(v, f, mode, &part[PART_LOAD]);
+	enter_scheduler(v, f, mode, &part[PART_COMPUTE]);
+	if (path != PATH_COMPUTE) {
+		enter_scheduler(v, f, mode, &part[PART_STA]);
+		enter_scheduler(v, f, mode, &part[PART_STD]);
 	}
 }
 
 /* Algorithm 1, lines 20 to 26. */
-INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
+INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path, struct way *y)
 {
-	const struct recipe *p = y->p;
-
 	f->why = REASON_NONE;
-	admit(v, f, mode, p);
-	enter_schedulers(v, f, mode, p);
+	admit(v, f, mode, y);
+	enter_schedulers(v, f, mode, path, y->p->part);
 	f->dispatch_by = f->why == REASON_NONE ? 0 : f->dispatch.who;
 	bool bubble = f->frontend.t < f->dispatch.t;
 	constrain(v, mode, &f->frontend, &f->dispatch);
@@ -154,10 +159,10 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 		f->why = f->why_supply;
 	else if (!bubble)
 		f->why = RESOURCE_FRONTEND;
-	f->frontend.t += p->slots * v->inverse[RESOURCE_FRONTEND];
+	f->frontend.t += y->slots * v->inverse[RESOURCE_FRONTEND];
 	add_self(v, mode, &f->frontend);
 	constrain(v, mode, &f->dispatch, &f->frontend);
-	for (unsigned i = 0; i < p->slots; i++)
+	for (unsigned i = 0; i < y->slots; i++)
 		v->queued[(f->nr_slots + i) & v->ring_mask] = f->dispatch;
 	f->why_supply = REASON_NONE;
 }
@@ -181,20 +186,20 @@ INLINE void execute_memory(struct chrono *v, const enum chrono_mode mode, struct
 			y->by = y->address.who;
 		}
 	wait_fence(v, mode, y, &y->address, &v->memory_floor);
-	if (__builtin_expect(p->flags & INSN_LOCKED, 0))
+	if (__builtin_expect(y->kind & INSN_LOCKED, 0))
 		wait_fence(v, mode, y, &y->address, &v->stores_freed);
-	if (p->part[PART_LOAD].uops) {
+	if (y->loads) {
 		issue(v, mode, y, PART_LOAD, &y->address);
 		y->loaded = y->address;
-		y->loaded.t += word == end && !(p->flags & INSN_PREFETCH) ? v->cost.load : 0; /* a predicated access that was not made */
+		y->loaded.t += word == end && !(y->kind & INSN_PREFETCH) ? v->cost.load : 0; /* a predicated access that was not made */
 	}
-	if (p->part[PART_STA].uops) {
+	if (y->stores) {
 		struct when known = y->address;
 		issue(v, mode, y, PART_STA, &known);
 		y->complete = known;
 		y->complete.t += ABSTRACT_TICKS;
 		y->data = known;
-		if (!p->part[PART_LOAD].uops)
+		if (!y->loads)
 			y->address = known;
 		y->own = known;
 	}
@@ -206,7 +211,7 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, struc
 {
 	const struct recipe *p = y->p;
 
-	if (p->eliminated)
+	if (y->eliminated)
 		y->end = (struct when){ 0 };   /* renamed: neither dispatch nor a port is waited for */
 	for (unsigned i = 0; i < p->nr_data; i++) {
 		struct when w = v->reg[p->data[i]];
@@ -217,13 +222,13 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, struc
 			y->by = y->end.who;
 		}
 	}
-	if (p->flags & INSN_LOAD && constrain(v, mode, &y->end, &y->loaded) && y->why == REASON_NONE)
+	if (y->kind & INSN_LOAD && constrain(v, mode, &y->end, &y->loaded) && y->why == REASON_NONE)
 		y->why = REASON_LOAD;
 	y->ready = y->end.t;
 	issue(v, mode, y, PART_COMPUTE, &y->end);
-	if (__builtin_expect(p->flags & INSN_REP, 0)) {
+	if (__builtin_expect(y->kind & INSN_REP, 0)) {
 		uint64_t lines = y->nr_stores > y->lines ? y->nr_stores : y->lines;
-		y->end.t += v->cost.repeat_startup + (p->flags & INSN_STORE ? lines * v->cost.repeat_line : y->iterations * v->cost.repeat_slow);
+		y->end.t += v->cost.repeat_startup + (y->kind & INSN_STORE ? lines * v->cost.repeat_line : y->iterations * v->cost.repeat_slow);
 	}
 }
 
@@ -233,7 +238,7 @@ INLINE void write_results(struct chrono *v, const enum chrono_mode mode, struct 
 	uint64_t each = v->cost.latency[p->class];
 	struct when start = y->end;
 
-	if (!p->eliminated)
+	if (!y->eliminated)
 		add_self(v, mode, &start);
 	y->end = start;
 	y->end.t += p->latency * each;
@@ -272,7 +277,7 @@ INLINE void execute_stores(struct chrono *v, const enum chrono_mode mode, struct
 
 INLINE void fences(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
-	uint32_t flags = y->p->flags;
+	uint32_t flags = y->kind;
 
 	if (flags & INSN_FENCE) {
 		constrain(v, mode, &y->complete, &v->loads_done);
@@ -298,8 +303,7 @@ INLINE void fences(struct chrono *v, struct flow *f, const enum chrono_mode mode
 
 INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y, uint64_t *drained)
 {
-	const struct recipe *p = y->p;
-	unsigned slots = p->slots, loads = p->part[PART_LOAD].uops, stores = p->part[PART_STA].uops;
+	unsigned slots = y->slots, loads = y->loads, stores = y->stores;
 
 	if (slots) {
 		constrain_after(v, mode, &f->retire, &y->complete, v->cost.commit);
@@ -312,7 +316,7 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 		v->rob[f->nr_slots++ & v->ring_mask] = f->retire;
 	while (loads--)
 		v->loads[v->nr_loads++ & v->loads_mask] = f->retire;
-	if (p->flags & INSN_LOAD)
+	if (y->kind & INSN_LOAD)
 		constrain(v, mode, &v->loads_done, &y->loaded);
 	if (!stores && !y->nr_stores)
 		return;
@@ -329,7 +333,7 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 /* Where fetch goes on, and from when on dispatch may. Returns whether a misprediction cost anything. */
 INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
-	uint32_t flags = y->p->flags;
+	uint32_t flags = y->kind;
 	uint64_t after = 0;
 
 	if (y->flags & OUTCOME_TAKEN && supply_by(v, f, mode, RESOURCE_TAKEN, 1, f->supply.t) && mode == CHRONO_TAINT)
@@ -382,17 +386,26 @@ INLINE void judge(struct chrono *v, struct flow *f, const struct way *y)
 
 /* --- the stream -------------------------------------------------------------------------------------- */
 
-INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_mode mode, const uint64_t *word, struct passage *out)
+/* One on its path, which is constant; `word`: its head. */
+INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path,
+                            const struct recipe *p, const uint64_t *word, struct passage *out)
 {
-	const struct recipes *r = v->recipes;
 	uint64_t head = *word++;
 	const uint64_t *end = word + outcome_words(head);
 	struct way y;
 	uint64_t drained = 0;
 
-	y.p = &r->recipe[outcome_recipe(head)];
-	y.uses = r->use;
+	y.p = p;
+	y.uses = v->recipes->use;
 	y.flags = outcome_flags(head);
+	y.kind = path == PATH_ANY ? p->flags : p->flags & ~PATH_ANY_FLAGS;
+	if (path == PATH_COMPUTE)
+		y.kind &= ~(uint32_t)(INSN_LOAD | INSN_STORE);
+	y.slots = path == PATH_ANY ? p->slots : path != PATH_SECOND;
+	y.loads = path == PATH_ANY ? p->part[PART_LOAD].uops : path == PATH_MEMORY && p->part[PART_LOAD].uops;
+	y.stores = path == PATH_ANY ? p->part[PART_STA].uops : path == PATH_MEMORY && p->part[PART_STA].uops;
+	y.eliminated = path == PATH_ANY && p->eliminated;
+	const bool second = path == PATH_SECOND || (path == PATH_ANY && p->second);
 	y.why = REASON_NONE;
 	y.by = 0;
 	y.nr_stores = 0;
@@ -414,33 +427,34 @@ INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_m
 
 	if (y.flags & OUTCOME_BLOCK && v->cost.runahead)
 		v->block[v->nr_blocks++ % BLOCKS] = f->supply.t;
-	if (__builtin_expect(y.flags & OUTCOME_LINES, 0))
+	if (path == PATH_ANY && __builtin_expect(y.flags & OUTCOME_LINES, 0))
 		word = code_words(v, f, mode, &y, word);
-	if (!y.p->second) {
+	if (!second) {
 		offer(v, f, mode, &y);
-		dispatch(v, f, mode, &y);
+		dispatch(v, f, mode, path, &y);
 	}
 	y.start = f->dispatch;
 	y.start.t += v->cost.issue;
 	y.dispatch = y.start.t;
 	y.address = y.end = y.data = y.own = y.start;
 	y.loaded = y.complete = f->dispatch;
-	if (y.p->second) {
+	if (second) {
 		y.end = y.complete = v->pair;
 	} else {
-		if (y.p->flags & (INSN_LOAD | INSN_STORE | INSN_PREFETCH) || y.p->nr_addr || word < end)
+		if (path == PATH_MEMORY ||
+		    (path == PATH_ANY && (y.kind & (INSN_LOAD | INSN_STORE | INSN_PREFETCH) || p->nr_addr || word < end)))
 			execute_memory(v, mode, &y, word, end);
 		execute_compute(v, mode, &y);
 		write_results(v, mode, &y);
-		if (y.p->part[PART_STA].uops || y.nr_stores)
+		if (y.stores || y.nr_stores)
 			execute_stores(v, mode, &y);
-		if (__builtin_expect(y.p->flags & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE | INSN_DISPATCH_SERIALIZE), 0))
+		if (__builtin_expect(y.kind & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE | INSN_DISPATCH_SERIALIZE), 0))
 			fences(v, f, mode, &y);
 		v->pair = y.end;
 	}
 	if (mode == CHRONO_PASSAGES) {
 		out->avail = f->supply.t;
-		out->dispatch_by = y.p->second ? 0 : f->dispatch_by;
+		out->dispatch_by = second ? 0 : f->dispatch_by;
 		out->reason_dispatch = f->why;
 	}
 	retire(v, f, mode, &y, &drained);
@@ -471,6 +485,27 @@ INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_m
 		out->mispredicted = mispredicted;
 	}
 	return end;
+}
+
+/* What met nothing but its own accesses goes by the path of its kind. */
+INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_mode mode, const uint64_t *word, struct passage *out)
+{
+	const struct recipe *p = &v->recipes->recipe[outcome_recipe(*word)];
+	unsigned path = p->path;
+
+	if (__builtin_expect(outcome_flags(*word) & OUTCOME_LINES || (outcome_words(*word) && path != PATH_MEMORY), 0))
+		path = PATH_ANY;
+	switch ((enum recipe_path)path) {
+	case PATH_COMPUTE:
+		return pass(v, f, mode, PATH_COMPUTE, p, word, out);
+	case PATH_MEMORY:
+		return pass(v, f, mode, PATH_MEMORY, p, word, out);
+	case PATH_SECOND:
+		return pass(v, f, mode, PATH_SECOND, p, word, out);
+	case PATH_ANY:
+		break;
+	}
+	return pass(v, f, mode, PATH_ANY, p, word, out);
 }
 
 /* Groups of ports that have become known: what their use costs. */
