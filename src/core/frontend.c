@@ -99,27 +99,28 @@ static void build_end(struct frontend *f)
 	if (!f->building)
 		return;
 	f->building = false;
+	f->here_bytes = 0;
 	unsigned per_way = (unsigned)f->desc->uopcache_line_uops;
 	unsigned ways = (f->build_uops + per_way - 1) / per_way;
 	if (uop_may(f, f->build_window, f->build_ok && ways <= (unsigned)f->desc->uopcache_max_ways))
 		uop_insert(f, f->build_window, ways);
 }
 
-static void build_add(struct frontend *f, const struct insn *in)
+static void build_begin(struct frontend *f, uint64_t window)
 {
-	uint64_t window = in->pc >> f->window_shift;
+	build_end(f);
+	f->building = true;
+	f->build_window = window;
+	f->build_uops = 0;
+	f->build_ok = true;
+}
 
-	if (!f->building || window != f->build_window) {
-		build_end(f);
-		f->building = true;
-		f->build_window = window;
-		f->build_uops = 0;
-		f->build_ok = true;
-	}
+static inline void build_add(struct frontend *f, const struct insn *in)
+{
 	if (in->flags & INSN_MICROCODED)
 		f->build_uops += (unsigned)f->desc->uopcache_line_uops; /* takes a way of its own */
 	else
-		f->build_uops += in->decode_uops ? in->decode_uops : 1;
+		f->build_uops += queue_uops(in);
 	if (f->desc->uopcache_jcc_erratum && in->flags & INSN_JCC_ERRATUM)
 		f->build_ok = false;
 }
@@ -245,8 +246,9 @@ static uint64_t deliver_cached(struct frontend *f, const struct insn *in)
 	return delivery_into(f, &f->run, in, uops);
 }
 
-/* Through predecode, the instruction queue and the decoders. */
-static uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
+/* Through predecode, the instruction queue and the decoders. `on`: into the window of the uop cache that is being built. */
+__attribute__((always_inline))
+static inline uint64_t deliver_decoded(struct frontend *f, const struct insn *in, bool on)
 {
 	const struct core_desc *d = f->desc;
 	unsigned uops = queue_uops(in);
@@ -283,15 +285,19 @@ static uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
 		into = room;
 	}
 	queue_push(&f->insns, 1, f->decode);
-	if (d->uopcache_sets)
+	if (on || d->uopcache_sets) {
+		uint64_t window = in->pc >> f->window_shift;
+		if (!on && (!f->building || window != f->build_window))
+			build_begin(f, window);
 		build_add(f, in);
+	}
 	return into;
 }
 
 /* --- what the core calls ----------------------------------------------------------------------------- */
 
 /* What comes by the shorter way waits behind what came by the longer. */
-static void delivered(struct frontend *f, uint64_t into, struct fetched *out)
+static inline void delivered(struct frontend *f, uint64_t into, struct fetched *out)
 {
 	f->run.into = later(f->run.into, into);
 	out->fetch = f->fetch;
@@ -303,7 +309,27 @@ void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetche
 {
 	*out = (struct fetched){ 0 };
 	f->run.loop_uops += queue_uops(in);
-	delivered(f, deliver_decoded(f, in), out);
+	delivered(f, deliver_decoded(f, in, true), out);
+}
+
+/* Finds out how far all goes on as it is. */
+static void settle(struct frontend *f)
+{
+	unsigned shift = f->path == PATH_UOPCACHE ? f->window_shift : f->fetch_shift;
+	uint64_t first = f->window << shift, end = (f->window + 1) << shift;
+
+	f->here_bytes = 0;
+	if (f->path == PATH_DECODE) {
+		if (!f->building)
+			return;
+		uint64_t line = f->line << FRONTEND_LINE, built = f->build_window << f->window_shift;
+		first = later(first, later(line, built));
+		uint64_t line_end = (f->line + 1) << FRONTEND_LINE, built_end = (f->build_window + 1) << f->window_shift;
+		end = line_end < end ? line_end : end;
+		end = built_end < end ? built_end : end;
+	}
+	f->here = first;
+	f->here_bytes = end > first ? end - first : 0;
 }
 
 void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fetched *out)
@@ -346,7 +372,8 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fe
 		if (path == PATH_UOPCACHE)
 			into = deliver_cached(f, in);
 		else
-			into = deliver_decoded(f, in);
+			into = deliver_decoded(f, in, false);
+		settle(f);
 	}
 	delivered(f, into, out);
 }
@@ -367,6 +394,7 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 	bool fits = d->loop_buffer && f->loop_times >= LOOP_TIMES && f->run.loop_uops <= (unsigned)d->loop_buffer;
 	f->run.loop_uops = 0;
 	f->broken = true;
+	f->here_bytes = 0;
 	build_end(f);
 	if (fits) {
 		if (f->path != PATH_LOOP) {
@@ -417,13 +445,14 @@ void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 	build_end(f);
 	f->path = PATH_NONE;
 	f->broken = true;
+	f->here_bytes = 0;
 	f->run.next = cycle;
 	f->lookup = cycle;
 	f->block = UINT64_MAX;
 	f->packet = packet;
 	f->line = UINT64_MAX;
-	f->insns.floor = f->insns.n;
-	f->uops.floor = f->uops.n;
+	queue_flush(&f->insns);
+	queue_flush(&f->uops);
 	f->predecode = f->decode = f->run.deliver = f->run.into = cycle;
 	f->predecode_used = f->decode_used = f->run.deliver_uops = f->run.deliver_windows = 0;
 	f->loop_branch = 0;
@@ -457,6 +486,8 @@ int frontend_init(struct frontend *f, const struct core_desc *desc, struct memor
 	if (ret)
 		return ret;
 	f->uops.capacity = (uint32_t)desc->queue_entries;
+	queue_flush(&f->insns);
+	queue_flush(&f->uops);
 	if (desc->uopcache_sets) {
 		f->cache = calloc((size_t)desc->uopcache_sets * (size_t)desc->uopcache_ways, sizeof *f->cache);
 		if (!f->cache)

@@ -46,7 +46,7 @@ struct uop_window {                    /* one cached window of code */
 struct stage_queue {
 	uint64_t gone[FRONTEND_RING];  /* [n % ring]: cycle in which the n-th left */
 	uint64_t n;                    /* handed in so far */
-	uint64_t floor;                /* n at the last flush: those before have gone or were squashed */
+	uint64_t room;                 /* n up to which all entries are free: those before the last flush have gone or were squashed */
 	uint32_t capacity;
 };
 
@@ -70,6 +70,8 @@ struct frontend {
 	enum fetch_path path;          /* of the present packet */
 	bool broken;                   /* the next instruction starts a new packet: a taken branch, a flush */
 	uint64_t window;               /* of the present packet: pc / window bytes, or fetch blocks */
+	uint64_t here, here_bytes;     /* code that comes from where the youngest did: from the window of the uop cache in delivery,
+	                                  or through the decoders, within block, line and the window in building; 0 bytes: unknown */
 	struct delivery run;
 	uint64_t fetch;                /* cycle the present packet was fetched in */
 	uint64_t bytes_at;             /* ... its bytes had come */
@@ -116,16 +118,23 @@ void frontend_fini(struct frontend *f);
 /* The cycle from which the next `count` entries are free. */
 static inline uint64_t queue_free(const struct stage_queue *q, unsigned count)
 {
-	uint64_t last = q->n + (count < q->capacity ? count : q->capacity) - 1;
-	uint64_t gone = q->gone[(last - q->capacity) % FRONTEND_RING];
+	uint64_t end = q->n + (count < q->capacity ? count : q->capacity);
+	uint64_t gone = q->gone[(end - 1 - q->capacity) % FRONTEND_RING];
 
-	return last < q->floor + q->capacity ? 0 : gone;
+	return end <= q->room ? 0 : gone;
 }
 
+/* One or more. */
 static inline void queue_push(struct stage_queue *q, unsigned count, uint64_t gone)
 {
-	while (count--)
+	do
 		q->gone[q->n++ % FRONTEND_RING] = gone;
+	while (__builtin_expect(--count, 0));
+}
+
+static inline void queue_flush(struct stage_queue *q)
+{
+	q->room = q->n + q->capacity;
 }
 
 static inline unsigned queue_uops(const struct insn *in)
@@ -160,14 +169,14 @@ static inline uint64_t delivery_cached(const struct frontend *f, struct delivery
 	return delivery_into(f, d, in, uops);
 }
 
-/* Whether it comes from the window of the uop cache that is being delivered. */
+/* Whether it begins where all goes on as it was. */
 static inline bool frontend_goes_on(const struct frontend *f, const struct insn *in)
 {
-	return in->pc >> f->window_shift == f->window && f->path == PATH_UOPCACHE && !f->broken && !(in->flags & INSN_MICROCODED);
+	return in->pc - f->here < f->here_bytes;
 }
 
-/* One for which that holds. */
-static inline void frontend_go_on(const struct frontend *f, struct delivery *d, const struct insn *in, struct fetched *out)
+/* One for which that holds, from the uop cache, not microcoded. */
+static inline void frontend_cached_on(const struct frontend *f, struct delivery *d, const struct insn *in, struct fetched *out)
 {
 	unsigned uops = queue_uops(in);
 	uint64_t into = delivery_cached(f, d, in, uops);
@@ -177,16 +186,7 @@ static inline void frontend_go_on(const struct frontend *f, struct delivery *d, 
 	*out = (struct fetched){ .fetch = f->fetch, .avail = d->into + (unsigned)f->desc->rename_latency };
 }
 
-/* Whether it comes from the bytes that are being decoded, and from the window of the uop cache that is being built. */
-static inline bool frontend_decodes_on(const struct frontend *f, const struct insn *in)
-{
-	uint64_t last = in->pc + in->length - 1;
-
-	return f->path == PATH_DECODE && !f->broken && last >> f->fetch_shift == f->window && last >> FRONTEND_LINE == f->line &&
-		f->building && in->pc >> f->window_shift == f->build_window;
-}
-
-/* One for which that holds. */
+/* One for which that holds, through the decoders, whose last byte is there, too. */
 void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetched *out);
 
 /* The second of a macro-fused pair travels with the first. */
@@ -209,10 +209,12 @@ static inline void frontend_deliver(struct frontend *f, const struct insn *in, b
 {
 	if (fused)
 		frontend_deliver_second(f, out);
-	else if (frontend_goes_on(f, in))
-		frontend_go_on(f, &f->run, in, out);
-	else if (frontend_decodes_on(f, in))
+	else if (!frontend_goes_on(f, in))
+		frontend_deliver_other(f, in, out);
+	else if (f->path == PATH_DECODE && in->pc - f->here + in->length <= f->here_bytes)
 		frontend_decode_on(f, in, out);
+	else if (f->path == PATH_UOPCACHE && !(in->flags & INSN_MICROCODED))
+		frontend_cached_on(f, &f->run, in, out);
 	else
 		frontend_deliver_other(f, in, out);
 }
@@ -220,7 +222,8 @@ static inline void frontend_deliver(struct frontend *f, const struct insn *in, b
 /* It dispatched in `cycle` with that many slots of the uop queue (0 for the fused second). */
 static inline void frontend_dispatched(struct frontend *f, unsigned slots, uint64_t cycle)
 {
-	queue_push(&f->uops, slots, cycle);
+	if (slots)
+		queue_push(&f->uops, slots, cycle);
 }
 
 /* It committed (or was squashed) in `cycle`: the packet it belongs to may be forgotten then. */

@@ -34,7 +34,8 @@ struct walk {
 	uint16_t waiting[CORE_SCHEDULERS]; /* uops that the squash finds in the schedulers */
 	uint64_t issue, complete;      /* of the youngest: what a fused second inherits */
 	const struct wrong_access *access, *access_end; /* the next */
-	uint32_t at;                   /* instructions so far */
+
+	struct timed *first, *next;    /* records */
 };
 
 static struct walk walk_begin(struct ooo *o, uint64_t squash)
@@ -42,7 +43,17 @@ static struct walk walk_begin(struct ooo *o, uint64_t squash)
 	memory_suppose(o->memory, false, 0);
 	if (o->full)
 		memcpy(o->wrong_ready, o->reg_ready, sizeof o->wrong_ready);
-	return (struct walk){ .squash = squash, .cycle = o->rename_cycle, .used = o->rename_used };
+	struct timed *out = &o->out[o->nr_out];
+	return (struct walk){ .squash = squash, .cycle = o->rename_cycle, .used = o->rename_used, .first = out, .next = out };
+}
+
+static void walk_end(struct ooo *o, const struct walk *w)
+{
+	size_t nr = (size_t)(w->next - w->first);
+
+	o->record += nr;
+	o->nr_out += nr;
+	assert(o->nr_out <= OUT_RECORDS);
 }
 
 /* --- dispatch ---------------------------------------------------------------------------------------- */
@@ -129,25 +140,34 @@ static inline uint64_t walk_dispatch(const struct ooo *o, struct walk *w, const 
 
 /* --- execution --------------------------------------------------------------------------------------- */
 
-/* What became of an attempt in execution; cycles from the squash on were not reached. */
-struct executed {
-	uint64_t ready, issue, complete, drain, addr;
-	uint16_t psv;
-	uint8_t level;                 /* enum level */
-};
+/* A stage's cycle as a record says it: from the squash on it was not reached. */
+static inline uint32_t reached(const struct walk *w, const struct fetched *f, uint64_t cycle)
+{
+	return cycle < w->squash ? (uint32_t)(cycle - f->fetch) : TIMED_NEVER;
+}
+
+/* Whether the next access is that of the instruction in hand. */
+static inline bool walk_accesses(struct walk *w)
+{
+	uint32_t at = (uint32_t)(w->next - w->first);
+
+	while (w->access < w->access_end && w->access->at < at)
+		w->access++;
+	return w->access < w->access_end && w->access->at == at;
+}
 
 /* The access of a load or store that starts in `cycle`, before the squash; returns when it is done. */
-static uint64_t walk_access(struct ooo *o, const struct walk *w, const struct insn *in, uint64_t cycle, struct executed *x)
+static uint64_t walk_access(struct ooo *o, const struct walk *w, const struct insn *in, uint64_t cycle, struct timed *t)
 {
 	struct access m;
 
 	memory_wrong(o->memory, cycle, w->squash, w->access->addr, w->access->bytes, !(in->flags & INSN_LOAD), &m);
-	x->addr = w->access->addr;
+	t->addr = w->access->addr;
 	if (m.tlb_miss)
-		x->psv |= PSV_ST_TLB;
+		t->psv |= PSV_ST_TLB;
 	if (in->flags & INSN_LOAD) {
-		x->psv |= (uint16_t)((m.l1_miss ? PSV_ST_L1 : 0) | (m.llc_miss ? PSV_ST_LLC : 0));
-		x->level = (uint8_t)m.level;
+		t->psv |= (uint16_t)((m.l1_miss ? PSV_ST_L1 : 0) | (m.llc_miss ? PSV_ST_LLC : 0));
+		t->level |= (uint8_t)m.level;
 		return m.done;
 	}
 	return m.tlb_done;
@@ -169,16 +189,18 @@ static void walk_waits(struct ooo *o, struct walk *w, const struct insn *in, uin
 	}
 }
 
-/* It dispatches in `dispatch`; `known`: the next access is its own. */
+/* It dispatches in `dispatch`, and is executed; what becomes of it before the squash goes into its record. */
 __attribute__((always_inline))
-static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn *in, bool fused, bool known, uint64_t dispatch,
-                                struct executed *x)
+static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn *in, const struct fetched *f, bool fused,
+                                uint64_t dispatch, struct timed *t)
 {
 	uint64_t floor = dispatch + (in->nr_uops ? (unsigned)o->desc->issue_latency : 0), addr = 0, data = 0;
 
 	if (fused) {
-		x->ready = x->issue = w->issue = later(dispatch, w->issue);
-		x->complete = w->complete = later(dispatch, w->complete);
+		w->issue = later(dispatch, w->issue);
+		w->complete = later(dispatch, w->complete);
+		t->ready = t->issue = reached(w, f, w->issue);
+		t->complete = reached(w, f, w->complete);
 		return;
 	}
 	for (unsigned i = 0; i < in->nr_addr; i++)
@@ -191,34 +213,30 @@ static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn
 	if (in->flags & (INSN_LOAD | INSN_STORE)) {
 		first = later(later(floor, addr), o->memory_floor);
 		done = first + (in->flags & INSN_LOAD ? (unsigned)o->desc->l1d_latency : 1);
-		if (known && first < w->squash)
-			done = walk_access(o, w, in, first, x);
+		if (first < w->squash && walk_accesses(w))
+			done = walk_access(o, w, in, first, t);
 		if (in->flags & INSN_LOAD) {
-			x->drain = done;
+			t->drain = reached(w, f, done);
 			done = done == UINT64_MAX ? done / 2 : done + in->load_extra; /* half, lest latencies make it wrap */
 			ready = later(ready, done);
 		}
 	}
-	x->ready = later(ready, first) < w->squash ? later(dispatch, later(data, addr)) : UINT64_MAX;
-	x->issue = first;
-	x->complete = w->complete = later(ready + in->latency, later(first, done));
+	w->complete = later(ready + in->latency, later(first, done));
+	t->issue = reached(w, f, first);
+	t->complete = reached(w, f, w->complete);
 	w->issue = first;
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t latency = in->dst_latency[i];
 
 		o->wrong_ready[in->dst[i]] = (latency & DST_WRITEBACK ? later(floor, addr) : ready) + (latency & (DST_WRITEBACK - 1u));
 	}
-	if (later(ready, first) >= w->squash)
+	if (later(ready, first) < w->squash)
+		t->ready = reached(w, f, later(dispatch, later(data, addr)));
+	else
 		walk_waits(o, w, in, dispatch);
 }
 
 /* --- one instruction --------------------------------------------------------------------------------- */
-
-/* A stage's cycle as a record says it: from the squash on it was not reached. */
-static inline uint32_t reached(const struct walk *w, const struct fetched *f, uint64_t cycle)
-{
-	return cycle < w->squash ? (uint32_t)(cycle - f->fetch) : TIMED_NEVER;
-}
 
 /* What was fetched dispatches, or never does, and is recorded. */
 __attribute__((always_inline))
@@ -226,38 +244,38 @@ static inline void walk_on(struct ooo *o, struct walk *w, uint32_t index, const 
                            bool fused, uint32_t flags)
 {
 	unsigned slots = fused ? 0 : in->slots ? in->slots : 1;
-	uint64_t dispatch = w->blocked ? UINT64_MAX : walk_dispatch(o, w, in, slots, f->avail);
-	struct executed x = { .ready = UINT64_MAX, .issue = UINT64_MAX, .complete = UINT64_MAX, .drain = UINT64_MAX };
+	struct timed *t = w->next;
 
-	frontend_dispatched(&o->front, slots, dispatch < w->squash ? dispatch : w->squash);
-	w->blocked = dispatch == UINT64_MAX || in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL);
-	if (o->full) {
-		bool known = w->access < w->access_end && w->access->at == w->at;
-
-		if (dispatch != UINT64_MAX)
-			walk_execute(o, w, in, fused, known, dispatch, &x);
-		w->access += known;
-		w->at++;
-	}
-	*record_next(o) = (struct timed){
+	*t = (struct timed){
 		.fetch = f->fetch,
-		.addr = x.addr,
 		.insn = index,
 		.avail = f->avail > w->squash ? TIMED_NEVER : (uint32_t)(f->avail - f->fetch),
-		.dispatch = dispatch == UINT64_MAX ? TIMED_NEVER : (uint32_t)(dispatch - f->fetch),
-		.ready = reached(w, f, x.ready),
-		.issue = reached(w, f, x.issue),
-		.complete = reached(w, f, x.complete),
+		.dispatch = TIMED_NEVER,
+		.ready = TIMED_NEVER,
+		.issue = TIMED_NEVER,
+		.complete = TIMED_NEVER,
 		.leave = (uint32_t)(w->squash - f->fetch),
-		.drain = reached(w, f, x.drain),
-		.psv = f->psv | x.psv,
+		.drain = TIMED_NEVER,
+		.psv = f->psv,
 		.flags = record_flags(in, f, flags | (fused ? TIMED_FUSED : 0u)),
 		.icache_stall = f->icache_stall,
 		.itlb_stall = f->itlb_stall,
 		.slots = (uint8_t)slots,
 		.uops = fused ? 0 : in->nr_uops,
-		.level = timed_level((enum level)x.level, (enum ilevel)f->code_level, FLUSH_NONE),
+		.level = timed_level(LEVEL_NONE, (enum ilevel)f->code_level, FLUSH_NONE),
 	};
+	uint64_t dispatch = w->blocked ? UINT64_MAX : walk_dispatch(o, w, in, slots, f->avail);
+	if (dispatch == UINT64_MAX) {
+		w->blocked = true;
+		frontend_dispatched(&o->front, slots, w->squash);
+	} else {
+		w->blocked = in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL);
+		frontend_dispatched(&o->front, slots, dispatch);
+		t->dispatch = (uint32_t)(dispatch - f->fetch);
+		if (o->full)
+			walk_execute(o, w, in, f, fused, dispatch, t);
+	}
+	w->next++;
 }
 
 /* Fetches one instruction; false: not before the squash. */
@@ -281,12 +299,12 @@ static bool walk_run(struct ooo *o, struct walk *w, const struct wrong_run *run)
 	bool fuses = o->desc->decode_macro_fusion;
 
 	for (; index < end; index++, in++) {
-		uint32_t flags = TIMED_WRONG | (run->end.taken && index + 1 == end ? TIMED_TAKEN : 0u);
-
-		if (!walk_one(o, w, index, in, w->fused && in->branch == BRANCH_CONDITIONAL, flags))
+		if (!walk_one(o, w, index, in, w->fused && in->branch == BRANCH_CONDITIONAL, TIMED_WRONG))
 			return false;
 		w->fused = fuses && in->flags & INSN_FUSES_NEXT;
 	}
+	if (run->end.taken)
+		w->next[-1].flags |= TIMED_TAKEN;
 	return true;
 }
 
@@ -298,12 +316,11 @@ void wrong_path(struct ooo *o, const struct forecast *c, uint64_t squash)
 
 	w.access = o->access;
 	w.access_end = o->access + c->nr_accesses;
-	for (const struct wrong_run *run = o->run, *end = run + c->nr_runs; run < end; run++) {
-		if (!walk_run(o, &w, run))
-			return;
+	for (const struct wrong_run *run = o->run, *end = run + c->nr_runs; run < end && walk_run(o, &w, run); run++) {
 		if (run->end.taken && run->end.target)
 			frontend_taken(&o->front, code_insn(o->code, run->first + run->nr - 1), &run->end);
 	}
+	walk_end(o, &w);
 }
 
 void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squash)
@@ -315,17 +332,18 @@ void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squas
 			continue;
 		const struct insn *in = code_insn(o->code, s[i].insn);
 		if (s[i].flags & STEP_ENTER || in->flags & INSN_REP)
-			return;
+			break;
 		bool taken = s[i].flags & STEP_TAKEN;
 		const struct wrong_access own = { .addr = s[i].addr, .bytes = s[i].bytes, .at = (uint16_t)done };
 		w.access = &own;
 		w.access_end = &own + (own.bytes != 0);
 		if (!walk_one(o, &w, s[i].insn, in, false, TIMED_SQUASHED | (taken ? TIMED_TAKEN : 0u)))
-			return;
+			break;
 		done++;
 		if (taken) {
 			struct prediction p = { .taken = true, .btb = BTB_FIRST, .target = in->target };
 			frontend_taken(&o->front, in, &p);
 		}
 	}
+	walk_end(o, &w);
 }
