@@ -14,6 +14,7 @@
 #include "calibrate/write.h"
 #include "cmd/command.h"
 #include "cmd/version.h"
+#include "view/head.h"
 
 #define FILE_DEFAULT "host.core"
 enum { EVERY_US = 200000 };
@@ -175,13 +176,7 @@ static void show_json(FILE *out, const struct calibration *c, const char *path)
 
 	json_init(&j, out);
 	json_object(&j, NULL);
-	json_string(&j, "cyclewise", CYCLEWISE_VERSION);
-	json_null(&j, "program");
-	json_array(&j, "arguments");
-	json_end_array(&j);
-	json_string(&j, "core", path);
-	json_null(&j, "model");
-	json_bool(&j, "complete", true);
+	head_json_described(&j, CYCLEWISE_VERSION, path);
 	json_string(&j, "parent", calibration_parent(c));
 	json_array(&j, "values");
 	for (size_t i = 0; i < findings_count(f); i++) {

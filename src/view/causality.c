@@ -91,7 +91,7 @@ static void cause_json(struct json *j, const struct cause *c)
 		json_null(j, "line");
 	json_string(j, "disassembly", c->in->disassembly);
 	json_uint(j, "executions", c->in->executions);
-	json_real(j, "share", c->share);
+	json_share(j, "share", c->share);
 	json_object(j, "resources");
 	for (size_t i = 0; i < c->nr; i++)
 		json_real(j, bound_name(&c->figure[i]), c->figure[i].value);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include <glib.h>
-#include "view/view.h"
+#include "view/head.h"
 
 static bool is_default(const struct core_desc *d)
 {
@@ -235,13 +235,7 @@ static int json(struct json *j, const struct view_request *r)
 	int err = 0;
 
 	json_object(j, NULL);
-	json_string(j, "cyclewise", r->version);
-	json_null(j, "program");
-	json_array(j, "arguments");
-	json_end_array(j);
-	json_string(j, "core", r->core ? r->core->name : NULL);
-	json_null(j, "model");
-	json_bool(j, "complete", true);
+	head_json_described(j, r->version, r->core ? r->core->name : NULL);
 	if (r->core) {
 		one_json(j, r->core);
 	} else {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "method/storage.h"
-#include "view/view.h"
+#include "view/head.h"
 
 static int text(struct text *t, const struct view_request *r)
 {
@@ -29,8 +29,7 @@ static int json(struct json *j, const struct view_request *r)
 
 	storage_of(r->core, s);
 	json_object(j, NULL);
-	json_string(j, "cyclewise", r->version);
-	json_string(j, "core", r->core->name);
+	head_json_described(j, r->version, r->core->name);
 	json_array(j, "storage");
 	for (unsigned i = 0; i < STORAGE_METHODS; i++) {
 		json_object(j, NULL);

@@ -64,6 +64,17 @@ static void word(struct text *t, const char *s)
 	g_free(quoted);
 }
 
+void head_json_described(struct json *j, const char *version, const char *core)
+{
+	json_string(j, "cyclewise", version);
+	json_null(j, "program");
+	json_array(j, "arguments");
+	json_end_array(j);
+	json_string(j, "core", core);
+	json_null(j, "model");
+	json_bool(j, "complete", true);
+}
+
 void head_text(struct text *t, const struct view_request *r)
 {
 	const struct run_info *run = query_run(r->query);

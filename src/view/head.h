@@ -8,6 +8,8 @@
 
 /* The members that every JSON object has, how the program ended included. The object is open. */
 void head_json(struct json *j, const struct view_request *r);
+/* The same of what no program ran for; `core` NULL: of none. */
+void head_json_described(struct json *j, const char *version, const char *core);
 void head_text(struct text *t, const struct view_request *r);
 
 /* Warnings: what the run says of itself, and what is not in its cycles. Nothing where there are none. */

@@ -180,3 +180,22 @@ void json_real(struct json *j, const char *key, double value)
 	element(j, key);
 	fprintf(j->out, "%s%s", value < 0 && millionths ? "-" : "", number_trimmed(buf, millionths, 1000000));
 }
+
+void json_share(struct json *j, const char *key, double value)
+{
+	const uint64_t one = UINT64_C(1000000000000);
+	char buf[NUMBER_SIZE];
+
+	if (!(value >= 0 && value <= 1)) {
+		json_null(j, key);
+		return;
+	}
+	uint64_t parts = (uint64_t)llround(value * (double)one);
+	int n = snprintf(buf, sizeof buf, "%" PRIu64 ".%012" PRIu64, parts / one, parts % one);
+	while (buf[n - 1] == '0')
+		n--;
+	if (buf[n - 1] == '.')
+		n--;
+	element(j, key);
+	fwrite(buf, 1, (size_t)n, j->out);
+}

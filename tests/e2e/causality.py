@@ -19,7 +19,7 @@ def causes(*args):
 
 def check_shares(found):
     shares = [i["share"] for i in found["instructions"]]
-    check(abs(sum(shares) - 1) < 1e-4, f"shares sum to {sum(shares)}")
+    check(abs(sum(shares) - 1) < 1e-7, f"shares sum to {sum(shares)}")
     check(shares == sorted(shares, reverse=True), "not in the order of their shares")
     for i in found["instructions"]:
         check(abs(sum(i["resources"].values()) - 1) < 1e-4, f"{i}")

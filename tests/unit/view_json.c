@@ -2,6 +2,7 @@
 #include "view/json.h"
 #include "view/number.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,6 +123,27 @@ static void test_ratios(void **state)
 	EXPECT(ratios, "[0, 1, 0.000001, 0.5, 0.333333, 0.666667, 1, 1, 25594882997155.000021, 1, null]\n");
 }
 
+static void parts(struct json *j)
+{
+	j->indented = 0;
+	json_array(j, NULL);
+	json_share(j, NULL, 0);
+	json_share(j, NULL, 1);
+	json_share(j, NULL, 0.25);
+	json_share(j, NULL, 1.0 / 3);
+	json_share(j, NULL, 1e-7);
+	json_share(j, NULL, 4e-13);
+	json_share(j, NULL, 1.5);
+	json_share(j, NULL, -0.5);
+	json_share(j, NULL, NAN);
+	json_end_array(j);
+}
+
+static void test_parts(void **state)
+{
+	EXPECT(parts, "[0, 1, 0.25, 0.333333333333, 0.0000001, 0, null, null, null]\n");
+}
+
 /* Six decimals tell any two shares apart: rounding what is printed gives the share back. */
 static void test_shares_come_back(void **state)
 {
@@ -159,7 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layout),
 		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_ratios), cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_shares_come_back),
 		cmocka_unit_test(test_decimals),
 	};
