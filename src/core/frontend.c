@@ -262,6 +262,11 @@ static inline uint64_t deliver_decoded(struct frontend *f, const struct insn *in
 		f->predecode_used = 0;
 	}
 	f->predecode_used++;
+	if (in->prefix_lengthens && d->fetch_prefix_stall) {
+		f->predecode += (unsigned)d->fetch_prefix_stall;
+		f->predecode_used = 1;
+		f->run.next = later(f->run.next, f->predecode + 1 - (unsigned)d->fetch_latency);
+	}
 	f->run.next = later(f->run.next, f->predecode >= (unsigned)d->fetch_latency ? f->predecode - (unsigned)d->fetch_latency : 0);
 
 	if (f->predecode > f->decode) {

@@ -10,8 +10,7 @@
  * again loses none: uiCA's loops from the uop cache take a cycle an iteration.
  *
  * Not modelled: entry points in the middle of a uop-cache window (a window is cached as a whole), eviction from the uop
- * cache when L1I evicts the line, loops with inner taken branches in the loop buffer, prefixes that change an
- * instruction's length (a stall of 3 cycles to predecode).
+ * cache when L1I evicts the line, loops with inner taken branches in the loop buffer.
  * Ref: uiCA's description of the Skylake front end (figures), BOOM's documentation of its fetch unit.
  */
 #ifndef CYCLEWISE_CORE_FRONTEND_H

@@ -17,6 +17,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(fetch, bytes, 16, 4, 64, "bytes/cycle", "aligned bytes fetched (predecoded) a cycle") \
 	X(fetch, width, 5, 1, 16, "instructions/cycle", "instructions found in the fetched bytes a cycle") \
 	X(fetch, latency, 4, 1, 20, "cycles", "fetch to decode") \
+	X(fetch, prefix_stall, 0, 0, 20, "cycles", "lost in predecode to a prefix that changes an instruction's length; 0: none") \
 	X(fetch, queue, 25, 1, 256, "instructions", "instruction queue or fetch buffer between fetch and decode") \
 	X(fetch, packets, 0, 0, 256, "packets", "fetch target queue: packets in flight from fetch to commit; 0: unlimited") \
 	X(fetch, runahead, 0, 0, 64, "packets", "packets that branch prediction runs ahead of fetch, prefetching their lines; 0: coupled") \

@@ -103,7 +103,8 @@ struct insn {
 	uint8_t nr_uops;               /* unfused; 0 for what needs no execution */
 	uint8_t slots;                 /* fused-domain uops after unlamination; at least 1 */
 	uint8_t length;                /* bytes */
-	uint8_t branch;                /* enum branch_kind */
+	uint8_t branch : 4;            /* enum branch_kind */
+	uint8_t prefix_lengthens : 1;  /* a prefix changes its length: x86's 66h before an immediate, 67h before an absolute address */
 	uint8_t latency;               /* cycles from the last operand to the result of the compute uops; 0 where none */
 	uint8_t load_extra;            /* cycles a load of this form takes beyond the core's l1d.latency */
 	uint8_t nr_addr, nr_data, nr_dst;

@@ -394,6 +394,7 @@ static void x86_shape(struct shape *s)
 	idioms(s);
 	fusion(s, m);
 	s->unlaminates = unlaminates(s);
+	s->insn->prefix_lengthens = (s->traits & LENGTH_PREFIX) != 0;
 	/* An address relative to RIP leaves no room for an immediate in a micro-fused uop. */
 	s->splits = m && s->regs[m[0].reg].special && has_immediate(s);
 	s->insn->flags |= (s->traits & FP ? INSN_FP : 0) | (s->traits & VINT ? INSN_VINT : 0) |

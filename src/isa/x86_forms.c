@@ -72,6 +72,10 @@ static const struct trait kind_traits[] = {
 	{ "ADD8*", FUSES_CMP }, { "ADD16*", FUSES_CMP }, { "ADD32*", FUSES_CMP }, { "ADD64*", FUSES_CMP },
 	{ "SUB8*", FUSES_CMP }, { "SUB16*", FUSES_CMP }, { "SUB32*", FUSES_CMP }, { "SUB64*", FUSES_CMP },
 	{ "INC*", FUSES_INC }, { "DEC*", FUSES_INC },
+	{ "*16i16", LENGTH_PREFIX }, { "ADD16?i", LENGTH_PREFIX }, { "ADC16?i", LENGTH_PREFIX }, { "AND16?i", LENGTH_PREFIX },
+	{ "CMP16?i", LENGTH_PREFIX }, { "OR16?i", LENGTH_PREFIX }, { "SBB16?i", LENGTH_PREFIX }, { "SUB16?i", LENGTH_PREFIX },
+	{ "XOR16?i", LENGTH_PREFIX }, { "TEST16?i", LENGTH_PREFIX }, { "MOV16?i", LENGTH_PREFIX }, { "MOV16ri_alt", LENGTH_PREFIX },
+	{ "IMUL16r?i", LENGTH_PREFIX }, { "PUSH16i", LENGTH_PREFIX }, { "MOV*ao32", LENGTH_PREFIX }, { "MOV*o32a", LENGTH_PREFIX },
 	{ "POPCNT*", KEEPS_FUSED }, { "LZCNT*", KEEPS_FUSED }, { "TZCNT*", KEEPS_FUSED }, { "BSF*", KEEPS_FUSED }, { "BSR*", KEEPS_FUSED },
 	{ "V*", PARTS }, { "ANDN*", PARTS }, { "ADC*", PARTS }, { "SBB*", PARTS }, { "CMOV??rm", PARTS },
 };

@@ -48,6 +48,7 @@ enum x86_trait {
 	X87_EXCHANGE = 1ull << 40, /* both registers change */
 	FRAME = 1ull << 38,        /* LEAVE: RBP is the address, and RSP is set from it */
 	COUNTS = 1ull << 41,       /* RCX, which LLVM does not mention */
+	LENGTH_PREFIX = 1ull << 42, /* the length that the opcode tells is another with a prefix that it has */
 	NO_RESULT = 1ull << 39,    /* what LLVM lists as written is not renamed */
 };
 

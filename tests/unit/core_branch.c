@@ -46,7 +46,7 @@ static struct branch_unit *unit(const char *settings)
 
 static struct insn branch_at(uint64_t pc, enum branch_kind kind, uint64_t target)
 {
-	return (struct insn){ .pc = pc, .target = target, .length = 4, .branch = (uint8_t)kind };
+	return (struct insn){ .pc = pc, .target = target, .length = 4, .branch = kind & 15 };
 }
 
 /* Resolves a conditional branch; whether it was mispredicted. */

@@ -182,6 +182,28 @@ static void t122_who_delivered(void **state)
 	}
 }
 
+/* uiCA: each instruction whose length a prefix changes takes predecode 3 cycles more; the uop cache knows nothing of it. */
+static void t123_prefixes_that_lengthen(void **state)
+{
+	for (unsigned of_four = 0; of_four <= 2; of_four++) {
+		struct machine *m = machine_new();
+		m->desc.fetch_prefix_stall = 3;
+		for (unsigned i = 0; i < 400; i++) {
+			uint32_t k = make_flagged(m, INSN_NOP);
+			m->insn[k].prefix_lengthens = i % 4 < of_four;
+			run_insn(m, k);
+		}
+		machine_time(m);
+		assert_int_equal(timed_dispatch(committed(m, 396)) - timed_dispatch(committed(m, 0)), 99 * (1 + 3 * of_four));
+		machine_free(m);
+	}
+	struct machine *m = front_new();
+	m->desc.fetch_prefix_stall = 3;
+	block(m, 0x1000, 3, 0x1000);
+	m->insn[1].prefix_lengthens = 1;
+	assert_int_equal(round_of(m), 1);
+}
+
 /* Jumps 16 bytes apart on Skylake-SP, measured: 2.1 cycles each, 7 over 4K of them, 12 over 8K. */
 static void t110_what_the_btb_holds(void **state)
 {
@@ -213,6 +235,7 @@ int main(void)
 		cmocka_unit_test(t106_coupled), cmocka_unit_test(t110_what_the_btb_holds),
 		cmocka_unit_test(t120_erratum), cmocka_unit_test(t121_branch_is_last),
 		cmocka_unit_test(t122_who_delivered),
+		cmocka_unit_test(t123_prefixes_that_lengthen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

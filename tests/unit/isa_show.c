@@ -145,6 +145,8 @@ static void put_flags(GString *s, const struct insn *i)
 			g_string_append_printf(s, " %s", names[k].name);
 	if (i->branch)
 		g_string_append_printf(s, " %s", branches[i->branch]);
+	if (i->prefix_lengthens)
+		g_string_append(s, " lengthens");
 	if (i->target)
 		g_string_append_printf(s, " to %+lld", (long long)(i->target - i->pc));
 }

@@ -124,7 +124,7 @@ uint32_t make_branch(struct machine *m, enum branch_kind kind, uint64_t target)
 	uint32_t i;
 	struct insn *in = make(m, &i);
 
-	in->branch = (uint8_t)kind;
+	in->branch = kind & 15;
 	in->target = target;
 	in->latency = 1;
 	add_uop(m, in, UOP_COMPUTE, ALU0, 1);
