@@ -22,7 +22,7 @@
 #include "isa/code.h"
 
 /* Resources: what is shared by all cores, unpipelined units, sets of ports. */
-enum resource {
+enum recipe_resource {
 	RESOURCE_FRONTEND,             /* slots: rename */
 	RESOURCE_UOPCACHE,             /* uops delivered */
 	RESOURCE_FETCH,                /* bytes fetched for the decoders */

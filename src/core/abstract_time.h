@@ -55,7 +55,7 @@ struct abstract_costs {
 
 void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d);
 
-/* Why an instruction started no earlier: a resource (enum resource), or one of these. */
+/* Why an instruction started no earlier: a resource (enum recipe_resource), or one of these. */
 enum reason {
 	REASON_NONE = NR_RESOURCES,    /* nothing held it up */
 	REASON_LATENCY,                /* an operand */
