@@ -3,8 +3,9 @@
  * (and its own) committed uops took at dispatch, and how many instructions retired, in the cycles from its fetch up to, not
  * with, that of its retirement.
  *
- * Both are differences of running sums, since fetch, dispatch and retirement of what commits are in order: pointers
- * into the queue of those in flight find the sums, each moving only forward.
+ * Both are differences of running sums. Fetch, dispatch and retirement of what commits are in order, so each sum need be
+ * remembered from the last fetch on only, and once for all that came in a cycle. A flight is summed up when something
+ * dispatches in the cycle of its end or later.
  */
 #ifndef CYCLEWISE_METHOD_INFLIGHT_H
 #define CYCLEWISE_METHOD_INFLIGHT_H
@@ -15,85 +16,107 @@
 
 #include "record/timed.h"
 
-/* One that committed, and what was summed up before it. */
+/* A running sum: what it was before each cycle in which it grew, from the last one asked for on. Cycles never decrease. */
+struct growth {
+	struct growth_mark { uint64_t cycle, before; } *mark; /* [room], ring: [first .. last) */
+	uint64_t first, last, room;
+	uint64_t newest;               /* cycle of the last growth; GROWTH_NEVER: none */
+	uint64_t sum;
+};
+
+#define GROWTH_NEVER UINT64_MAX
+
+/* A counted instruction that has dispatched, and not yet retired when the last one dispatched. */
 struct flight_path {
-	uint64_t fetch, dispatch, leave;
-	uint64_t slots_before;         /* dispatched by older ones */
-	uint64_t dispatched, retired;  /* slots and instructions before its fetch */
+	uint64_t leave;
+	uint64_t dispatched;           /* slots before its fetch */
 	uint32_t insn;
-	bool counted;
 };
 
-/* Indices are free-running: of an instruction among all that committed. */
 struct inflight {
+	struct growth slots, retired;  /* slots by dispatch, instructions by retirement */
 	struct flight_path *path;      /* [room], ring: [first .. last) */
-	uint64_t first, last, room;    /* first: as of the last growth; nobody needs those before it */
-	uint64_t slots;                /* dispatched by all */
-	uint64_t done;                 /* first whose flight is not summed up */
-	uint64_t at_fetch, at_end;     /* first that dispatched not before the fetch of the last, and the end of `done` */
-	uint64_t left_fetch, left_end; /* the same of retirement */
+	uint64_t first, last, room;
 };
 
-/* Called for counted ones; a constant where inflight_push() is called, so that it is inlined there. */
-typedef void inflight_done(void *ctx, uint32_t insn, uint64_t slots, uint64_t retired);
+/* Called for counted ones; constants where inflight_push() is called, so that they are inlined there. */
+typedef void inflight_done(void *ctx, uint32_t insn, uint64_t count);
 
 void inflight_init(struct inflight *f);
 void inflight_fini(struct inflight *f);
-/* Makes room for more. */
+/* Double a ring. */
+void growth_grow(struct growth *g);
 void inflight_grow(struct inflight *f);
 
-/* Sums up the flights that ended before anything younger could dispatch; all of them where nothing younger comes. */
-static inline void inflight_sum(struct inflight *f, bool all, inflight_done *done, void *ctx)
+static inline void growth_add(struct growth *g, uint64_t cycle, uint64_t amount)
 {
-	const struct flight_path *path = f->path;
-	const uint64_t mask = f->room - 1, last = f->last;
-	uint64_t at_end = f->at_end, left_end = f->left_end, i = f->done;
-
-	for (; i < last; i++) {
-		const struct flight_path *p = &path[i & mask];
-
-		while (at_end < last && path[at_end & mask].dispatch < p->leave)
-			at_end++;
-		if (at_end == last && !all)
-			break;
-		while (path[left_end & mask].leave < p->leave)
-			left_end++;
-		uint64_t slots = at_end < last ? path[at_end & mask].slots_before : f->slots;
-		if (p->counted)
-			done(ctx, p->insn, slots - p->dispatched, left_end - p->retired);
+	if (cycle != g->newest) {
+		if (__builtin_expect(g->last - g->first == g->room, 0))
+			growth_grow(g);
+		g->mark[g->last++ & (g->room - 1)] = (struct growth_mark){ cycle, g->sum };
+		g->newest = cycle;
 	}
-	f->done = i;
-	f->at_end = at_end;
-	f->left_end = left_end;
+	g->sum += amount;
 }
 
-/* A committed instruction's first record; `done` is called for those whose flight is known by now. */
-static inline void inflight_push(struct inflight *f, const struct timed *t, inflight_done *done, void *ctx)
+/* Before the cycle, which is not before one asked for earlier. */
+static inline uint64_t growth_before(struct growth *g, uint64_t cycle)
 {
+	uint64_t i = g->first;
+
+	for (; i < g->last; i++)
+		if (g->mark[i & (g->room - 1)].cycle >= cycle)
+			break;
+	g->first = i;
+	return i < g->last ? g->mark[i & (g->room - 1)].before : g->sum;
+}
+
+/* Before the cycle of the last growth, if none after it was asked for. */
+static inline uint64_t growth_before_newest(const struct growth *g)
+{
+	return g->mark[(g->last - 1) & (g->room - 1)].before;
+}
+
+/* Sums up the flights that ended by the cycle. */
+static inline void inflight_end(struct inflight *f, uint64_t cycle, inflight_done *slots, void *ctx)
+{
+	uint64_t i = f->first;
+
+	for (; i < f->last; i++) {
+		const struct flight_path *p = &f->path[i & (f->room - 1)];
+
+		if (p->leave > cycle)
+			break;
+		slots(ctx, p->insn, f->slots.sum - p->dispatched);
+	}
+	f->first = i;
+}
+
+/* A committed instruction's first record. Where counted, `retired` is called for it now, `slots` when that is known. */
+static inline void inflight_push(struct inflight *f, const struct timed *t, inflight_done *slots, inflight_done *retired, void *ctx)
+{
+	uint64_t dispatch = timed_dispatch(t), leave = timed_leave(t);
+	uint64_t dispatched = growth_before(&f->slots, t->fetch), left = growth_before(&f->retired, t->fetch);
+
+	inflight_end(f, dispatch, slots, ctx);
+	growth_add(&f->slots, dispatch, t->slots);
+	growth_add(&f->retired, leave, 1);
+	if (!(t->flags & TIMED_COUNTED))
+		return;
+	retired(ctx, t->insn, growth_before_newest(&f->retired) - left);
+	if (__builtin_expect(leave == dispatch, 0)) {
+		slots(ctx, t->insn, growth_before_newest(&f->slots) - dispatched);
+		return;
+	}
 	if (__builtin_expect(f->last - f->first == f->room, 0))
 		inflight_grow(f);
-	struct flight_path *path = f->path;
-	const uint64_t mask = f->room - 1, fetch = t->fetch;
-	struct flight_path *p = &path[f->last++ & mask];
-	uint64_t at_fetch = f->at_fetch, left_fetch = f->left_fetch;
-	*p = (struct flight_path){ .fetch = fetch, .dispatch = timed_dispatch(t), .leave = timed_leave(t),
-	                           .slots_before = f->slots, .insn = t->insn, .counted = t->flags & TIMED_COUNTED };
-	f->slots += t->slots;
-	while (path[at_fetch & mask].dispatch < fetch)
-		at_fetch++;
-	while (path[left_fetch & mask].leave < fetch)
-		left_fetch++;
-	p->dispatched = path[at_fetch & mask].slots_before;
-	p->retired = left_fetch;
-	f->at_fetch = at_fetch;
-	f->left_fetch = left_fetch;
-	inflight_sum(f, false, done, ctx);
+	f->path[f->last++ & (f->room - 1)] = (struct flight_path){ leave, dispatched, t->insn };
 }
 
 /* The stream has ended. */
-static inline void inflight_finish(struct inflight *f, inflight_done *done, void *ctx)
+static inline void inflight_finish(struct inflight *f, inflight_done *slots, void *ctx)
 {
-	inflight_sum(f, true, done, ctx);
+	inflight_end(f, UINT64_MAX, slots, ctx);
 }
 
 #endif

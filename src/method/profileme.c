@@ -26,18 +26,17 @@ enum { EVENTS = PSV_DR_L1 | PSV_DR_TLB | PSV_FL_MB | PSV_FL_EX | PSV_FL_MO | PSV
 enum abort { ABORT_BRANCH, ABORT_MEMORY_ORDER, ABORT_EXCEPTION, NR_ABORTS };
 static const char *const abort_names[NR_ABORTS] = { "branch", "memory_order", "exception" };
 
-enum latency { FETCH_TO_MAP, MAP_TO_DATA_READY, DATA_READY_TO_ISSUE, ISSUE_TO_RETIRE_READY, RETIRE_READY_TO_RETIRE,
-               LOAD_ISSUE_TO_COMPLETION, NR_LATENCIES };
-static const char *const latency_names[NR_LATENCIES] = {
+enum stage { MAP, DATA_READY, ISSUE, RETIRE_READY, RETIRE, NR_STAGES };
+static const char *const stage_names[NR_STAGES] = {
 	"fetch_to_map", "map_to_data_ready", "data_ready_to_issue", "issue_to_retire_ready", "retire_ready_to_retire",
-	"load_issue_to_completion",
 };
 
-/* Sums over attempts, each times its weight; latencies of those that retired. */
+/* Sums over attempts, each times its weight; of cycles, those that retired. */
 struct answers {
-	uint64_t fetched, retired, loads;
+	uint64_t retired, loads;
+	uint64_t until[NR_STAGES];     /* from the fetch to each stage: what is between two is a difference */
+	uint64_t loading;              /* from the issue of loads until their data came */
 	uint64_t aborted[NR_ABORTS];
-	uint64_t latency[NR_LATENCIES];
 };
 
 /* Over pairs of which it is one and retired, by its place in the pair. */
@@ -57,8 +56,10 @@ struct profileme_lane {
 	struct profileme_lane *next;
 	uint64_t random;
 	uint64_t fetched;
-	uint64_t interval, left;       /* of the counter */
-	uint64_t partner;              /* instructions to the second of a pair; 0: none is awaited */
+	uint64_t interval;             /* of the counter */
+	uint64_t attempts;             /* counted so far ... */
+	uint64_t sample, partner;      /* ... and with the next sample, and the second of a pair; NEVER: none is awaited */
+	uint64_t due;                  /* the earlier of the two */
 	uint64_t number;               /* of the last sample, in those of level 0, as of the clock's ticks */
 	uint64_t ticked;               /* the same of the last tick: how many samples there should be */
 	struct timed first;            /* of the pair ... */
@@ -67,6 +68,8 @@ struct profileme_lane {
 	bool counting;
 	struct inflight inflight;
 };
+
+#define NEVER UINT64_MAX
 
 struct profileme {
 	struct sampler sampler;
@@ -115,7 +118,9 @@ static void arm(const struct profileme *s, struct profileme_lane *l, uint64_t cy
 		mean = mean * (uint64_t)(GAIN + CLAMP(ahead, -GAIN / 2, GAIN)) / GAIN;
 	}
 	mean = MAX(mean, 1);
-	l->interval = l->left = mean - mean / 8 + pick(l, 2 * (mean / 8) + 1);
+	l->interval = mean - mean / 8 + pick(l, 2 * (mean / 8) + 1);
+	l->sample = l->attempts + l->interval;
+	l->due = MIN(l->sample, l->partner);
 }
 
 static int profileme_lane(void *state, void *lane, uint32_t thread)
@@ -126,6 +131,7 @@ static int profileme_lane(void *state, void *lane, uint32_t thread)
 	l->random = s->seed * 0x100000001b3u + thread;
 	l->next = s->lanes;
 	s->lanes = l;
+	l->partner = NEVER;
 	arm(s, l, 0);
 	inflight_init(&l->inflight);
 	return sampler_lane(&s->sampler, &l->lane, thread);
@@ -134,27 +140,26 @@ static int profileme_lane(void *state, void *lane, uint32_t thread)
 /* --- one attempt ------------------------------------------------------------------------------------- */
 
 /* A stage that it had no need of takes no time. */
-static uint32_t stage(uint32_t cycle, uint32_t before) { return cycle == TIMED_NEVER || cycle < before ? before : cycle; }
+static inline uint32_t stage(uint32_t cycle, uint32_t before)
+{
+	return MAX(cycle == TIMED_NEVER ? 0 : cycle, before);
+}
 
-static inline void answer(struct answers *a, const struct timed *t, enum abort abort, uint64_t weight)
+/* One that retired. */
+static inline void answer(struct answers *a, const struct timed *t, uint64_t weight)
 {
 	uint32_t ready = stage(t->ready, t->dispatch), issue = stage(t->issue, ready), complete = stage(t->complete, issue);
 
-	a->fetched += weight;
-	if (!timed_commits(t)) {
-		a->aborted[abort] += weight;
-		return;
-	}
 	a->retired += weight;
-	a->latency[FETCH_TO_MAP] += weight * t->dispatch;
-	a->latency[MAP_TO_DATA_READY] += weight * (ready - t->dispatch);
-	a->latency[DATA_READY_TO_ISSUE] += weight * (issue - ready);
-	a->latency[ISSUE_TO_RETIRE_READY] += weight * (complete - issue);
-	a->latency[RETIRE_READY_TO_RETIRE] += weight * (t->leave - complete);
+	a->until[MAP] += weight * t->dispatch;
+	a->until[DATA_READY] += weight * ready;
+	a->until[ISSUE] += weight * issue;
+	a->until[RETIRE_READY] += weight * complete;
+	a->until[RETIRE] += weight * t->leave;
 	if (!(t->flags & TIMED_LOAD))
 		return;
 	a->loads += weight;
-	a->latency[LOAD_ISSUE_TO_COMPLETION] += weight * (stage(t->drain, issue) - issue);
+	a->loading += weight * (stage(t->drain, issue) - issue);
 }
 
 static bool during(uint64_t cycle, const struct timed *flight)
@@ -187,68 +192,81 @@ static void sample(struct profileme *s, struct profileme_lane *l, const struct t
 	else
 		sampler_add_weighted(&s->sampler, tick, t->insn, t->psv & EVENTS, (uint32_t)(l->interval * CYCLE_UNITS / clock_period(clock)));
 	struct instruction *i = &s->insn[t->insn];
-	answer(&i->sampled, t, abort, l->interval);
-	i->own_slots += timed_commits(t) ? l->interval * t->slots : 0;
-	if (l->partner)
+	if (timed_commits(t)) {
+		answer(&i->sampled, t, l->interval);
+		i->own_slots += l->interval * t->slots;
+	} else {
+		i->sampled.aborted[abort] += l->interval;
+	}
+	if (l->partner != NEVER)
 		return;                        /* it waits for its second, lest only near ones be found */
 	l->first = *t;
 	l->weight = l->interval;
-	l->partner = 1 + pick(l, s->window);
+	l->partner = l->attempts + 1 + pick(l, s->window);
 }
 
-static void in_flight(void *ctx, uint32_t insn, uint64_t slots, uint64_t retired)
+static void slots_in_flight(void *ctx, uint32_t insn, uint64_t slots)
 {
-	struct profileme *s = ctx;
-
-	s->insn[insn].slots += slots;
-	s->insn[insn].retired += retired;
+	((struct profileme *)ctx)->insn[insn].slots += slots;
 }
 
-static void fetched(struct profileme *s, struct profileme_lane *l, const struct timed *t)
+static void retired_in_flight(void *ctx, uint32_t insn, uint64_t retired)
 {
-	enum abort abort = t->flags & TIMED_WRONG ? ABORT_BRANCH : l->squasher;
+	((struct profileme *)ctx)->insn[insn].retired += retired;
+}
 
-	s->nr = t->insn < s->nr ? s->nr : t->insn + 1;
-	answer(&s->insn[t->insn].exact, t, abort, 1);
-	if (l->partner && !--l->partner) {
+/* The attempt l->attempts is the second of a pair, or a sample. */
+static void take(struct profileme *s, struct profileme_lane *l, const struct timed *t)
+{
+	if (l->attempts == l->partner) {
 		overlap(s, &l->first, t, 0, l->weight);
 		overlap(s, t, &l->first, 1, l->weight);
+		l->partner = NEVER;
 	}
-	if (!--l->left) {
-		sample(s, l, t, abort);
+	if (l->attempts == l->sample) {
+		sample(s, l, t, t->flags & TIMED_WRONG ? ABORT_BRANCH : l->squasher);
 		arm(s, l, t->fetch);
 	}
+	l->due = MIN(l->sample, l->partner);
 }
 
 static void profileme_block(void *state, void *lane, const struct block *b)
 {
 	struct profileme *s = state;
 	struct profileme_lane *l = lane;
+	uint32_t nr = s->nr;
 
 	for (size_t i = 0; i < b->nr_ticks; i++)
 		l->ticked = next_number(s->sampler.clock, l->ticked);
 	for (const struct timed *t = b->t; t < b->t + b->n; t++) {
-		bool commits = timed_commits(t);
-
 		if (t->flags & TIMED_CONTINUED || t->insn >= TALLY_INSNS)
 			continue;
+		struct instruction *insn = &s->insn[t->insn];
 		l->fetched++;
-		if (!(t->flags & TIMED_WRONG) && t->flags & TIMED_FLUSHER)
+		if (__builtin_expect(t->flags & TIMED_FLUSHER, 0) && !(t->flags & TIMED_WRONG))
 			l->squasher = t->psv & PSV_FL_MO ? ABORT_MEMORY_ORDER : ABORT_EXCEPTION;
-		if (commits) {
+		if (timed_commits(t)) {
 			l->counting = t->flags & TIMED_COUNTED;
-			inflight_push(&l->inflight, t, in_flight, s);
+			inflight_push(&l->inflight, t, slots_in_flight, retired_in_flight, s);
+			if (l->counting)
+				answer(&insn->exact, t, 1);
+		} else if (l->counting) {
+			insn->exact.aborted[t->flags & TIMED_WRONG ? ABORT_BRANCH : l->squasher]++;
 		}
-		if (l->counting)
-			fetched(s, l, t);
+		if (!l->counting)
+			continue;
+		nr = t->insn < nr ? nr : t->insn + 1;
+		if (__builtin_expect(++l->attempts == l->due, 0))
+			take(s, l, t);
 	}
+	s->nr = nr;
 }
 
 static void profileme_finish(void *state, void *lane)
 {
 	struct profileme_lane *l = lane;
 
-	inflight_finish(&l->inflight, in_flight, state);
+	inflight_finish(&l->inflight, slots_in_flight, state);
 }
 
 /* --- saving ------------------------------------------------------------------------------------------ */
@@ -264,28 +282,28 @@ static void figure(struct saving *v, const char *prefix, const char *name, doubl
 	g_free(full);
 }
 
+static uint64_t fetched(const struct answers *a)
+{
+	uint64_t sum = a->retired;
+
+	for (unsigned i = 0; i < NR_ABORTS; i++)
+		sum += a->aborted[i];
+	return sum;
+}
+
 static void save_answers(struct saving *v, const struct answers *a, const char *prefix)
 {
 	char *latency = g_strconcat(prefix, "latency/", NULL), *aborted = g_strconcat(prefix, "abort/", NULL);
 
-	figure(v, prefix, "retired", (double)a->retired, a->fetched);
+	figure(v, prefix, "retired", (double)a->retired, fetched(a));
 	for (unsigned i = 0; i < NR_ABORTS; i++)
 		if (a->aborted[i])
-			figure(v, aborted, abort_names[i], (double)a->aborted[i], a->fetched);
-	for (unsigned i = 0; i < NR_LATENCIES; i++)
-		figure(v, latency, latency_names[i], (double)a->latency[i], i == LOAD_ISSUE_TO_COMPLETION ? a->loads : a->retired);
+			figure(v, aborted, abort_names[i], (double)a->aborted[i], fetched(a));
+	for (unsigned i = 0; i < NR_STAGES; i++)
+		figure(v, latency, stage_names[i], (double)(a->until[i] - (i ? a->until[i - 1] : 0)), a->retired);
+	figure(v, latency, "load_issue_to_completion", (double)a->loading, a->loads);
 	g_free(latency);
 	g_free(aborted);
-}
-
-/* Cycles in flight, of those that retired. */
-static double cycles_of(const struct answers *a)
-{
-	double sum = 0;
-
-	for (unsigned i = FETCH_TO_MAP; i <= RETIRE_READY_TO_RETIRE; i++)
-		sum += (double)a->latency[i];
-	return sum;
 }
 
 /* A partner stands for the window of instructions that it was picked from. */
@@ -305,16 +323,16 @@ static int save_insn(const struct profileme *s, uint32_t insn, struct profile *o
 
 	if (!i->exact.retired)
 		return 0;
-	figure(&v, "", "weight", (double)i->sampled.fetched, 1);
+	figure(&v, "", "weight", (double)fetched(&i->sampled), 1);
 	save_answers(&v, &i->sampled, "");
 	if (i->pairs[0].nr && i->pairs[1].nr && i->sampled.retired) {
-		double latency = cycles_of(&i->sampled) / (double)i->sampled.retired;
+		double latency = (double)i->sampled.until[RETIRE] / (double)i->sampled.retired;
 		double own = (double)i->own_slots / (double)i->sampled.retired;
 		figure(&v, "", "wasted_slots", latency * (double)s->width - own - from_pairs(s, i, true), 1);
 		figure(&v, "", "retired_in_flight", from_pairs(s, i, false), 1);
 	}
 	save_answers(&v, &i->exact, "exact/");
-	figure(&v, "exact/", "wasted_slots", cycles_of(&i->exact) * (double)s->width - (double)i->slots, i->exact.retired);
+	figure(&v, "exact/", "wasted_slots", (double)i->exact.until[RETIRE] * (double)s->width - (double)i->slots, i->exact.retired);
 	figure(&v, "exact/", "retired_in_flight", (double)i->retired, i->exact.retired);
 	return v.err;
 }
