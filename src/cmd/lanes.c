@@ -100,7 +100,7 @@ static void choose(struct lanes *l, enum method_set set)
 		nr++;
 	l->method = g_new(const struct method *, nr);
 	for (size_t i = 0; i < nr; i++)
-		if (!(method_list[i]->set & ~set))
+		if (method_in(method_list[i], set))
 			l->method[l->nr_methods++] = method_list[i];
 	while (l->method[l->slots] != method_find("slots"))
 		l->slots++;

@@ -65,10 +65,7 @@ static uint64_t count_stalls(struct fmt_lane *l, const struct timed *t)
 	uint64_t before = occupancy_long(&l->rob);
 	uint64_t tlb = occupancy_on_until(&l->rob, s.cache, t), cache = occupancy_on_until(&l->rob, s.end, t);
 
-	fmt_table_stall(&l->table, CPI_ITLB, tlb);
-	fmt_table_stall(&l->table, fmt_lane_code(t), cache);
-	if (timed_commits(t) && l->table.waits == FMT_NO_ROW)
-		l->overlap += occupancy_long(&l->rob) - before;
+	fmt_lane_stalled(l, t, tlb, cache, before);
 	return tlb + cache;
 }
 
@@ -79,7 +76,7 @@ static void dispatch(struct fmt_lane *l, const struct timed *t)
 
 	if (right)
 		fmt_lane_follow(l);
-	if (occupancy_missed(t) && (timed_commits(t) || l->wrong))
+	if (occupancy_missed(t) && fmt_lane_counts(l, t))
 		own = count_stalls(l, t);
 	fmt_lane_dispatch(l, t, own);
 }
@@ -91,7 +88,7 @@ static void fmt_block(void *state, void *lane, const struct block *b)
 	for (const struct timed *t = b->t, *end = t + b->n; t < end; t++) {
 		if (t->flags & TIMED_WRONG) {
 			uint64_t branches = 0;
-			const struct timed *to = occupancy_follow_doomed(&l->rob, t, end, &branches, &branches);
+			const struct timed *to = occupancy_follow_doomed(&l->rob, t, end, &branches);
 			fmt_lane_fetch_in_vain(l, branches, to - 1);
 			t = to;
 		}
@@ -101,8 +98,8 @@ static void fmt_block(void *state, void *lane, const struct block *b)
 			break;
 		if (t->dispatch != TIMED_NEVER)
 			dispatch(l, t);
-		else if ((t->flags & (TIMED_WRONG | TIMED_BRANCH)) == (TIMED_WRONG | TIMED_BRANCH))
-			fmt_lane_fetch_in_vain(l, 1, t);
+		else
+			fmt_lane_never(l, t);
 	}
 	fmt_lane_publish(l, &b->walked);
 }
@@ -116,12 +113,7 @@ static int fmt_save(const void *state, struct profile *out)
 {
 	const struct fmt *s = state;
 
-	uint64_t overlap = 0;
-
-	for (const struct fmt_lane *l = s->lanes; l; l = l->next)
-		overlap += l->overlap;
-	int err = fmt_lanes_save(s->lanes, s->any_stall ? "FMT-dispatch" : "fmt", out);
-	return err || s->any_stall ? err : profile_figure(out, "fmt", "overlap", (double)overlap);
+	return s->any_stall ? fmt_lanes_save_as(s->lanes, "FMT-dispatch", false, out) : fmt_lanes_save(s->lanes, out);
 }
 
 static void fmt_close(void *state)

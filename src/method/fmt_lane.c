@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "profile/profile.h"
+
 void fmt_lane_init(struct fmt_lane *l, const struct core_desc *desc, bool any_stall)
 {
 	occupancy_init(&l->rob, desc, any_stall);
@@ -15,10 +17,12 @@ void fmt_lane_fini(struct fmt_lane *l)
 	fmt_table_fini(&l->table);
 }
 
-static void sum(const struct fmt_lane *l, uint64_t cycles[NR_CPI])
+static void sum(const struct fmt_lane *l, struct fmt_stack *to)
 {
-	for (unsigned k = 0; k < NR_CPI; k++)
-		cycles[k] = l->rob.cycles[k] + l->table.total[k];
+	for (unsigned k = 0; k < NR_CPI; k++) {
+		to->fmt[k] = l->rob.cycles[k] + l->table.total[k];
+		to->sfmt[k] = l->rob.cycles[k] + (k <= CPI_ITLB ? l->shared[k] : l->table.total[k]);
+	}
 }
 
 void fmt_lane_finish(struct fmt_lane *l)
@@ -30,7 +34,7 @@ void fmt_lane_finish(struct fmt_lane *l)
 	if (f->waits != FMT_NO_ROW)
 		fmt_table_recover(f, l->rob.on, 0);
 	fmt_table_retire(f, UINT64_MAX);
-	sum(l, l->final.cycles);
+	sum(l, &l->final);
 }
 
 void fmt_lane_fetch_in_vain(struct fmt_lane *l, uint64_t branches, const struct timed *last)
@@ -61,17 +65,27 @@ void fmt_lane_publish(struct fmt_lane *l, const struct walked *w)
 		return;
 	l->final = l->newest;
 	l->newest.now = l->rob.now;
-	sum(l, l->newest.cycles);
+	sum(l, &l->newest);
 }
 
-int fmt_lanes_save(const struct fmt_lane *l, const char *name, struct profile *out)
+int fmt_lanes_save_as(const struct fmt_lane *l, const char *name, bool shared, struct profile *out)
 {
 	uint64_t units = 0, cycles[NR_CPI] = { 0 };
 
 	for (; l; l = l->next) {
 		units += l->units;
 		for (unsigned k = CPI_BASE + 1; k < NR_CPI; k++)
-			cycles[k] += l->final.cycles[k];
+			cycles[k] += shared ? l->final.sfmt[k] : l->final.fmt[k];
 	}
 	return cpi_save(out, name, units, cycles);
+}
+
+int fmt_lanes_save(const struct fmt_lane *l, struct profile *out)
+{
+	uint64_t overlap = 0;
+
+	for (const struct fmt_lane *i = l; i; i = i->next)
+		overlap += i->overlap;
+	int err = fmt_lanes_save_as(l, "fmt", false, out);
+	return err ? err : profile_figure(out, "fmt", "overlap", (double)overlap);
 }

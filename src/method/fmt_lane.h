@@ -21,8 +21,13 @@ struct fmt_lane {
 	uint64_t overlap, overlap_from; /* cycles lost on both sides; occupancy_long() when the misprediction dispatched */
 	uint64_t units;                /* counted, in all intervals the walker gave out */
 	uint64_t end;                  /* first cycle that is not final */
-	struct fmt_stack { uint64_t now, cycles[NR_CPI]; } newest, final; /* of cycles before `now`; final.now <= end */
+	uint64_t shared[CPI_ITLB + 1]; /* cycles; [CPI_L1I .. CPI_ITLB]: the instruction side as sFMT counts it */
+	/* Of cycles before `now`; final.now <= end. In sfmt the instruction side is the shared one. */
+	struct fmt_stack { uint64_t now, fmt[NR_CPI], sfmt[NR_CPI]; } newest, final;
 };
+
+/* The FMT alone. */
+extern const struct method method_fmt;
 
 void fmt_lane_init(struct fmt_lane *l, const struct core_desc *desc, bool any_stall);
 void fmt_lane_fini(struct fmt_lane *l);
@@ -30,10 +35,19 @@ void fmt_lane_fini(struct fmt_lane *l);
 void fmt_lane_finish(struct fmt_lane *l);
 /* Wrong-path branches that have rows and nothing else of note; `last` is of the last record with them. */
 void fmt_lane_fetch_in_vain(struct fmt_lane *l, uint64_t branches, const struct timed *last);
+/* A record that never dispatches. */
+static inline void fmt_lane_never(struct fmt_lane *l, const struct timed *t)
+{
+	if (t->flags & TIMED_WRONG && t->flags & TIMED_BRANCH)
+		fmt_lane_fetch_in_vain(l, 1, t);
+}
+
 /* Behind each block's records: what became final. */
 void fmt_lane_publish(struct fmt_lane *l, const struct walked *w);
-/* Saves the sum of a list of lanes. 0 or -errno. */
-int fmt_lanes_save(const struct fmt_lane *l, const char *name, struct profile *out);
+/* Saves the sum of a list of lanes, and how far both sides overlap. 0 or -errno. */
+int fmt_lanes_save(const struct fmt_lane *l, struct profile *out);
+/* Saves the sum of other stacks under another name: the one with the shared instruction side, or of a variant. */
+int fmt_lanes_save_as(const struct fmt_lane *l, const char *name, bool shared, struct profile *out);
 
 /* Nothing is squashed or awaited: what the next record is does not matter but to the ROB, if it is no branch and missed nothing. */
 static inline bool fmt_lane_quiet(const struct fmt_lane *l)
@@ -61,6 +75,21 @@ static inline struct fmt_stall fmt_lane_stalls(const struct fmt_lane *l, const s
 static inline enum cpi fmt_lane_code(const struct timed *t)
 {
 	return timed_code_level(t) == ILEVEL_MEMORY ? CPI_L2I : CPI_L1I;
+}
+
+/* Whether what t missed, which dispatches, goes into a row: not so on a wrong path whose branch has none. */
+static inline bool fmt_lane_counts(const struct fmt_lane *l, const struct timed *t)
+{
+	return timed_commits(t) || l->wrong;
+}
+
+/* So many cycles go into the row of the branch to be fetched next; `before`: occupancy_long() when they began. */
+static inline void fmt_lane_stalled(struct fmt_lane *l, const struct timed *t, uint64_t tlb, uint64_t cache, uint64_t before)
+{
+	fmt_table_stall(&l->table, CPI_ITLB, tlb);
+	fmt_table_stall(&l->table, fmt_lane_code(t), cache);
+	if (timed_commits(t) && l->table.waits == FMT_NO_ROW)
+		l->overlap += occupancy_long(&l->rob) - before;
 }
 
 /* A record of the right path that dispatches: where it follows a wrong one, the rows of that are dropped. */

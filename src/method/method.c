@@ -22,6 +22,15 @@ const struct method *method_find(const char *name)
 	return NULL;
 }
 
+bool method_in(const struct method *m, enum method_set set)
+{
+	bool in = !(m->set & ~set);
+
+	for (const struct method *const *other = method_list; *other && in; other++)
+		in = (*other)->covers != m || (*other)->set & ~set;
+	return in;
+}
+
 static const char *const events[NR_PSV] = {
 	"DR-L1", "DR-TLB", "DR-SQ", "FL-MB", "FL-EX", "FL-MO", "ST-L1", "ST-TLB", "ST-LLC",
 };

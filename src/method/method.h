@@ -44,7 +44,8 @@ enum method_set {
 
 struct method {
 	const char *name, *help;
-	enum method_set set;           /* a run has it whose set has all these bits */
+	enum method_set set;           /* a run has it whose set has all these bits ... */
+	const struct method *covers;   /* ... then without this one, of which it saves all; NULL: none */
 	size_t state_size, lane_size;
 	int  (*open)(void *state, const struct run *run);          /* 0 or -errno */
 	int  (*lane)(void *state, void *lane, uint32_t thread);    /* a thread begins */
@@ -56,6 +57,8 @@ struct method {
 
 extern const struct method *const method_list[]; /* NULL-terminated, from method/list.h */
 const struct method *method_find(const char *name);
+/* Whether a run of the set has it. */
+bool method_in(const struct method *m, enum method_set set);
 
 /* "Base", or the events joined by '+' in the order of the bits; `buf` of at least 64 bytes is enough. */
 const char *psv_name(uint16_t psv, char *buf);

@@ -117,18 +117,14 @@ void occupancy_enter_doomed(struct occupancy *o, const struct timed *t)
 		o->doomed[o->nr_doomed++] = (struct doomed){ end, t->slots };
 }
 
-const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end, uint64_t *branches,
-                                            uint64_t *others)
+const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end, uint64_t *branches)
 {
-	uint64_t enter = 0, never = 0;
+	uint64_t nr = 0;
 
 	for (; t < end && t->flags & TIMED_WRONG && !occupancy_missed(t); t++) {
-		uint32_t branch = t->flags & TIMED_BRANCH;
-
-		if (t->dispatch == TIMED_NEVER) {
-			never += branch;
+		nr += t->flags & TIMED_BRANCH;
+		if (t->dispatch == TIMED_NEVER)
 			continue;
-		}
 		uint64_t cycle = timed_dispatch(t);
 		if (o->now <= cycle)
 			occupancy_reach(o, cycle, t);
@@ -138,9 +134,7 @@ const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct ti
 		} else {
 			occupancy_enter_doomed(o, t);
 		}
-		enter += branch;
 	}
-	*branches += enter / TIMED_BRANCH;
-	*others += never / TIMED_BRANCH;
+	*branches += nr / TIMED_BRANCH;
 	return t;
 }

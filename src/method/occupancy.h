@@ -204,9 +204,8 @@ void occupancy_end(struct occupancy *o, uint64_t to);
 
 /*
  * Wrong-path records from t to `end` that missed nothing in the front end dispatch, or never do; the first that is not so.
- * *branches grows by the branches among those that do, *others by those among the others.
+ * *branches grows by the branches among them.
  */
-const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end, uint64_t *branches,
-                                            uint64_t *others);
+const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end, uint64_t *branches);
 
 #endif

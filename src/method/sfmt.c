@@ -6,6 +6,8 @@
  * resets them. So misses on a wrong path are counted if an older miss commits before their branch, and then twice, as they
  * are in the branch's penalty, too; and of a miss behind a mispredicted branch what came before that committed is lost.
  *
+ * All but these counters is the FMT's, so that one walk makes both stacks: in a run that has this method, it is the FMT, too.
+ *
  * Misses on wrong paths count where their record dispatches, or had the pipeline wait until the squash.
  * Ref: Eyerman et al., ASPLOS 2006, §4.1.2.
  */
@@ -80,7 +82,7 @@ static void give_credit(struct sfmt_lane *l, uint64_t cycle)
 		bool adds = c->missed && c->dispatch >= l->reset;
 
 		for (unsigned k = CPI_L1I; k <= CPI_ITLB; k++) {
-			l->fmt.table.total[k] += adds ? l->local[k] : 0;
+			l->fmt.shared[k] += adds ? l->local[k] : 0;
 			l->local[k] = adds || c->mispredicted ? 0 : l->local[k];
 		}
 		l->reset = adds ? c->cycle : l->reset;
@@ -103,14 +105,19 @@ static uint64_t count_until(struct sfmt_lane *l, enum cpi k, uint64_t to, const 
 	return cycles;
 }
 
+struct counted { uint64_t tlb, cache, before; }; /* cycles; occupancy_long() when they began */
+
 /* Of a record that is fed to the pipeline in the cycle `avail`, or squashed by then; `next` dispatches next. */
-static uint64_t count_stalls(struct sfmt_lane *l, const struct timed *t, uint64_t avail, const struct timed *next)
+static struct counted count_stalls(struct sfmt_lane *l, const struct timed *t, uint64_t avail, const struct timed *next)
 {
 	struct fmt_stall s = fmt_lane_stalls(&l->fmt, t, avail);
+	struct counted c;
 
 	occupancy_go_on(&l->fmt.rob, s.tlb, next);
-	uint64_t tlb = count_until(l, CPI_ITLB, s.cache, next);
-	return tlb + count_until(l, fmt_lane_code(t), s.end, next);
+	c.before = occupancy_long(&l->fmt.rob);
+	c.tlb = count_until(l, CPI_ITLB, s.cache, next);
+	c.cache = count_until(l, fmt_lane_code(t), s.end, next);
+	return c;
 }
 
 /* Those that did not dispatch; they wait until their squash at most. */
@@ -136,9 +143,14 @@ static void dispatch(struct sfmt_lane *l, const struct timed *t)
 		count_doomed(l, t);
 	if (!(t->flags & TIMED_WRONG))
 		fmt_lane_follow(&l->fmt);
-	if (missed)
-		own = count_stalls(l, t, t->fetch + t->avail, t);
-	fmt_lane_dispatch(&l->fmt, t, commits ? own : 0);
+	if (missed) {
+		struct counted c = count_stalls(l, t, t->fetch + t->avail, t);
+		if (fmt_lane_counts(&l->fmt, t)) {
+			fmt_lane_stalled(&l->fmt, t, c.tlb, c.cache, c.before);
+			own = c.tlb + c.cache;
+		}
+	}
+	fmt_lane_dispatch(&l->fmt, t, own);
 	if (commits && (missed || t->flags & TIMED_MISPREDICT))
 		push_credit(l, (struct credit){ timed_leave(t), timed_dispatch(t), missed, t->flags & TIMED_MISPREDICT });
 }
@@ -150,8 +162,8 @@ static void sfmt_block(void *state, void *lane, const struct block *b)
 	for (const struct timed *t = b->t, *end = t + b->n; t < end; t++) {
 		bool doomed = l->doomed->len;          /* then what dispatches next counts them */
 		if (t->flags & TIMED_WRONG && !doomed) {
-			uint64_t branches = 0, never = 0;
-			const struct timed *to = occupancy_follow_doomed(&l->fmt.rob, t, end, &branches, &never);
+			uint64_t branches = 0;
+			const struct timed *to = occupancy_follow_doomed(&l->fmt.rob, t, end, &branches);
 			fmt_lane_fetch_in_vain(&l->fmt, branches, to - 1);
 			t = to;
 		}
@@ -159,10 +171,13 @@ static void sfmt_block(void *state, void *lane, const struct block *b)
 			t = occupancy_follow_plain(&l->fmt.rob, t, end);
 		if (t == end)
 			break;
-		if (t->dispatch != TIMED_NEVER)
+		if (t->dispatch != TIMED_NEVER) {
 			dispatch(l, t);
-		else if (occupancy_missed(t))
+			continue;
+		}
+		if (occupancy_missed(t))
 			g_array_append_vals(l->doomed, t, 1);
+		fmt_lane_never(&l->fmt, t);
 	}
 	fmt_lane_publish(&l->fmt, &b->walked);
 }
@@ -177,7 +192,10 @@ static void sfmt_finish(void *state, void *lane)
 
 static int sfmt_save(const void *state, struct profile *out)
 {
-	return fmt_lanes_save(((const struct sfmt *)state)->lanes, "sFMT", out);
+	const struct fmt_lane *lanes = ((const struct sfmt *)state)->lanes;
+	int err = fmt_lanes_save(lanes, out);
+
+	return err ? err : fmt_lanes_save_as(lanes, "sFMT", true, out);
 }
 
 static void sfmt_close(void *state)
@@ -193,8 +211,9 @@ static void sfmt_close(void *state)
 
 const struct method method_sfmt = {
 	.name = "sfmt",
-	.help = "CPI stack by the table with instruction-side counters that all branches share (sFMT)",
+	.help = "FMT, and the CPI stack by the table with instruction-side counters that all branches share (sFMT)",
 	.set = METHODS_STUDY,
+	.covers = &method_fmt,
 	.state_size = sizeof(struct sfmt),
 	.lane_size = sizeof(struct sfmt_lane),
 	.open = sfmt_open,

@@ -455,7 +455,9 @@ static void test_random(void **ctx)
 		for (unsigned c = BASE + 1; c < NR_COMPONENTS; c++) {
 			assert_int_equal(fake_value(shared, "sFMT", names[c], 0), r.component[c] * U);
 			differs += fake_value(shared, "sFMT", names[c], 0) != fake_value(p, "fmt", names[c], 0);
+			assert_int_equal(fake_value(shared, "fmt", names[c], 0), fake_value(p, "fmt", names[c], 0));
 		}
+		assert_int_equal(fake_value(shared, "fmt", "overlap", 0), fake_value(p, "fmt", "overlap", 0));
 		free(shared);
 		memset(r.cycle, 0, r.nr_cycles * sizeof(*r.cycle));
 		memset(r.component, 0, sizeof(r.component));
