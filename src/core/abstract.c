@@ -15,6 +15,12 @@
 
 enum { CHUNK = 256 };                  /* instructions at a time, so that what is between stays in the cache */
 
+/* What goes on from record to record: apart, so that it stays in registers. */
+struct pace {
+	uint64_t record;               /* number of the next, from 1 on */
+	uint64_t fetch;                /* of the youngest */
+};
+
 struct abstract {
 	struct timed_sink sink;
 	struct recipes recipes;
@@ -24,8 +30,7 @@ struct abstract {
 	struct foreseen foreseen;      /* of a batch that is not parted */
 	struct passage passage[CHUNK];
 	struct timed out[CHUNK];
-	uint64_t record;               /* number of the next record, from 1 on */
-	uint64_t fetch;                /* of the youngest */
+	struct pace pace;
 	uint64_t front;                /* cycles from fetch to offered */
 };
 
@@ -78,19 +83,21 @@ static __attribute__((noinline, cold)) void squeeze(uint64_t stage[7])
 	}
 }
 
-/* The code of the instruction was late: its fetch, and the cycles of that in the record. */
-static __attribute__((noinline, cold)) void late_code(struct abstract *a, const struct passage *w, uint64_t avail, struct timed *t)
+/* The code of the instruction was late: returns the cycle of its fetch, and puts the cycles of that into the record. */
+static __attribute__((noinline, cold)) uint64_t late_code(const struct passage *w, uint64_t front, uint64_t avail, uint64_t youngest, struct timed *t)
 {
-	uint64_t stall = cycle_at(w->front_stall), translation = cycle_at(w->translation_stall), before = a->front + stall + translation;
+	uint64_t stall = cycle_at(w->front_stall), translation = cycle_at(w->translation_stall), before = front + stall + translation;
 	uint64_t fetch = avail > before ? avail - before : 0;
 
-	a->fetch = fetch > a->fetch ? fetch : a->fetch;
-	if (stall + translation > avail - a->fetch) {
-		stall = stall > translation ? avail - a->fetch - (translation < avail - a->fetch ? translation : avail - a->fetch) : 0;
-		translation = avail - a->fetch - stall;
+	if (fetch < youngest)
+		fetch = youngest;
+	if (stall + translation > avail - fetch) {
+		stall = stall > translation ? avail - fetch - (translation < avail - fetch ? translation : avail - fetch) : 0;
+		translation = avail - fetch - stall;
 	}
 	t->icache_stall = saturate(stall);
 	t->itlb_stall = saturate(translation);
+	return fetch;
 }
 
 /* What is fetched anew behind it. */
@@ -112,23 +119,21 @@ static __attribute__((noinline)) void flushes(const struct step *s, const struct
 	t->level = timed_level(timed_data_level(t), timed_code_level(t), flush);
 }
 
-/* One record from a passage: what is in ticks becomes cycles. */
-static inline void record(struct abstract *a, struct timed *t, const struct step *s, uint64_t head, const struct passage *w)
+/* One record from a passage: what is in ticks becomes cycles. `front`: cycles from fetch to offered; `slot`: ticks of one at rename. */
+static inline void record(struct pace *pace, uint64_t front, uint64_t slot, struct timed *restrict t, const struct step *restrict s,
+                          const struct recipe *restrict p, uint64_t head, const struct passage *restrict w)
 {
-	const struct recipe *p = &a->recipes.recipe[outcome_recipe(head)];
-	uint64_t avail = cycle_at(w->avail), ready = cycle_at(w->ready);
-	uint64_t slots_before = (p->slots ? p->slots - 1u : 0u) * a->costs.inverse[RESOURCE_FRONTEND];
-	uint64_t dispatch = cycle_ending(w->dispatch - slots_before), leave = cycle_ending(w->leave);
+	uint64_t avail = cycle_at(w->avail), ready = cycle_at(w->ready), leave = cycle_ending(w->leave);
+	uint64_t dispatch = cycle_ending(w->dispatch - (p->slots ? p->slots - 1u : 0u) * slot);
+	uint64_t issue = w->issue == UINT64_MAX ? dispatch : cycle_at(w->issue), drain = w->drain ? cycle_ending(w->drain) : leave;
+	uint64_t fetch = avail > front ? avail - front : 0;
 
 	t->icache_stall = t->itlb_stall = 0;
-	if (__builtin_expect((w->front_stall | w->translation_stall) != 0, 0)) {
-		late_code(a, w, avail, t);
-	} else {
-		uint64_t fetch = avail > a->front ? avail - a->front : 0;
-		a->fetch = fetch > a->fetch ? fetch : a->fetch;
-	}
-	uint64_t issue = w->issue == UINT64_MAX ? dispatch : cycle_at(w->issue), drain = w->drain ? cycle_ending(w->drain) : leave;
-	uint64_t fetch = a->fetch, stage[7] = {
+	if (__builtin_expect((w->front_stall | w->translation_stall) != 0, 0))
+		fetch = late_code(w, front, avail, pace->fetch, t);
+	else if (fetch < pace->fetch)
+		fetch = pace->fetch;
+	uint64_t stage[7] = {
 		avail - fetch, dispatch - fetch, ready > fetch ? ready - fetch : 0, issue - fetch, cycle_at(w->complete) - fetch,
 		leave - fetch, drain - fetch,
 	};
@@ -147,15 +152,16 @@ static inline void record(struct abstract *a, struct timed *t, const struct step
 	t->psv = (uint16_t)(w->psv | (w->reason_dispatch == REASON_STORE_QUEUE ? PSV_DR_SQ : 0));
 	t->flags = (uint16_t)(p->timed | (outcome_flags(head) & OUTCOME_BLOCK ? TIMED_PACKET_FIRST : 0u) | (s->flags & STEP_TAKEN ? TIMED_TAKEN : 0u) |
 	                      (s->flags & STEP_COUNTED ? TIMED_COUNTED : 0u) | (s->flags & STEP_ENTER ? TIMED_ENTER : 0u));
-	t->dispatch_by = back(a->record, w->dispatch_by);
-	t->issue_by = back(a->record, w->issue_by);
+	t->dispatch_by = back(pace->record, w->dispatch_by);
+	t->issue_by = back(pace->record, w->issue_by);
 	t->slots = p->slots;
 	t->uops = p->uops;
 	t->why = (uint8_t)(dispatch_waits[w->reason_dispatch] | issue_waits[w->reason_issue] << 4);
 	t->level = timed_level((enum level)w->level, (enum ilevel)code_levels[w->code_level], FLUSH_NONE);
 	if (__builtin_expect(w->mispredicted || p->timed & TIMED_FLUSHER || s->flags & STEP_FAULT, 0))
 		flushes(s, p, w, t);
-	a->record++;
+	pace->fetch = fetch;
+	pace->record++;
 }
 
 static void abstract_foresee(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out)
@@ -169,21 +175,24 @@ static void abstract_foresee(struct core *core, const struct step *s, size_t n, 
 static void abstract_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f)
 {
 	struct abstract *a = (struct abstract *)core;
-	const uint64_t *word = f->met.word, *end = word + f->met.nr;
+	const uint64_t *word = f->met.word, *end = word + f->met.nr, slot = a->costs.inverse[RESOURCE_FRONTEND];
+	const struct recipe *recipe = a->recipes.recipe;
+	struct pace pace = a->pace;
 
 	while (word < end) {
 		const uint64_t *head = word;
 		size_t nr = chrono_passages(a->chrono, &word, end, a->passage, CHUNK);
 
-		for (size_t i = 0; i < nr; s++) {
+		struct timed *t = a->out, *last = t + nr;
+		for (const struct passage *w = a->passage; t < last; s++) {
 			if (step_kind(s) != STEP_INSN)
 				continue;
-			record(a, &a->out[i], s, *head, &a->passage[i]);
+			record(&pace, a->front, slot, t++, s, &recipe[outcome_recipe(*head)], *head, w++);
 			head += 1 + outcome_words(*head);
-			i++;
 		}
 		a->sink.take(a->sink.ctx, a->out, nr);
 	}
+	a->pace = pace;
 }
 
 static void abstract_batch(struct core *core, const struct step *s, size_t n, size_t ahead)
@@ -219,7 +228,7 @@ static int abstract_open(struct core **out, const struct core_desc *desc, struct
 	if (!a)
 		return error_errno(ENOMEM, "abstract core");
 	a->sink = sink;
-	a->record = 1;
+	a->pace.record = 1;
 	abstract_costs_init(&a->costs, desc);
 	a->front = cycle_at(a->costs.front);
 	err = recipes_init(&a->recipes, desc, code);

@@ -105,6 +105,14 @@ struct chrono {
 
 /* --- the three operations ---------------------------------------------------------------------------- */
 
+/* *to = *from, of what is kept from instruction to instruction. */
+INLINE void keep(const enum chrono_mode mode, struct when *to, const struct when *from)
+{
+	to->t = from->t;
+	if (mode != CHRONO_PLAIN)
+		to->who = from->who;
+}
+
 /* ConstrainBy: whether `c` is what `this` waits for now. */
 INLINE bool constrain(struct chrono *v, const enum chrono_mode mode, struct when *this, const struct when *c)
 {

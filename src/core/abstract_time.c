@@ -163,7 +163,7 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 	add_self(v, mode, &f->frontend);
 	constrain(v, mode, &f->dispatch, &f->frontend);
 	for (unsigned i = 0; i < y->slots; i++)
-		v->queued[(f->nr_slots + i) & v->ring_mask] = f->dispatch;
+		keep(mode, &v->queued[(f->nr_slots + i) & v->ring_mask], &f->dispatch);
 	f->why_supply = REASON_NONE;
 }
 
@@ -247,11 +247,11 @@ INLINE void write_results(struct chrono *v, const enum chrono_mode mode, struct 
 		uint8_t latency = p->dst_latency[i];
 		struct when *reg = &v->reg[p->dst[i]];
 		if (latency & DST_WRITEBACK) {
-			*reg = y->address;
+			keep(mode, reg, &y->address);
 			reg->t += (latency & (DST_WRITEBACK - 1u)) * v->cost.latency[LATENCY_INTEGER];
 			add_self(v, mode, reg);
 		} else {
-			*reg = start;
+			keep(mode, reg, &start);
 			reg->t += latency * each;
 		}
 		constrain(v, mode, &y->complete, reg);
@@ -272,7 +272,7 @@ INLINE void execute_stores(struct chrono *v, const enum chrono_mode mode, struct
 	constrain(v, mode, &y->data, &s);
 	constrain(v, mode, &y->complete, &y->data);
 	for (unsigned i = 0; i < y->nr_stores; i++)
-		v->written[v->nr_written++ % STORE_RING] = y->data;
+		keep(mode, &v->written[v->nr_written++ % STORE_RING], &y->data);
 }
 
 INLINE void fences(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
@@ -313,9 +313,9 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 		constrain_after(v, mode, &f->retire, &y->complete, v->cost.commit);
 	}
 	for (unsigned i = 0; i < slots; i++)
-		v->rob[f->nr_slots++ & v->ring_mask] = f->retire;
+		keep(mode, &v->rob[f->nr_slots++ & v->ring_mask], &f->retire);
 	while (loads--)
-		v->loads[v->nr_loads++ & v->loads_mask] = f->retire;
+		keep(mode, &v->loads[v->nr_loads++ & v->loads_mask], &f->retire);
 	if (y->kind & INSN_LOAD)
 		constrain(v, mode, &v->loads_done, &y->loaded);
 	if (!stores && !y->nr_stores)
@@ -324,9 +324,9 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 	constrain(v, mode, &v->drain, &y->own);
 	v->drain.t += (y->nr_stores ? y->nr_stores : 1) * v->inverse[RESOURCE_DRAIN] + y->store_extra;
 	add_self(v, mode, &v->drain);
-	v->stores_freed = v->drain;
+	keep(mode, &v->stores_freed, &v->drain);
 	while (stores--)
-		v->stores[v->nr_stores++ & v->stores_mask] = v->drain;
+		keep(mode, &v->stores[v->nr_stores++ & v->stores_mask], &v->drain);
 	*drained = v->drain.t;
 }
 
@@ -450,7 +450,7 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 			execute_stores(v, mode, &y);
 		if (__builtin_expect(y.kind & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE | INSN_DISPATCH_SERIALIZE), 0))
 			fences(v, f, mode, &y);
-		v->pair = y.end;
+		keep(mode, &v->pair, &y.end);
 	}
 	if (mode == CHRONO_PASSAGES) {
 		out->avail = f->supply.t;
