@@ -319,6 +319,31 @@ static void one(struct outcomes *o, const struct step *s, uint32_t nr_steps, siz
 	out->word[head] = outcome_head(recipe_of(o->recipes, s->insn, kind, branch_ports), flags, out->nr - head - 1);
 }
 
+/* What an instruction never has that goes by the short way. */
+#define NOT_SHORT ((uint32_t)INSN_BRANCH | INSN_FUSES_NEXT | INSN_PREFETCH | INSN_SYSCALL | INSN_FLUSH)
+
+/* The short way of most: one step, from the window of the uop cache that the one before came from, no branch. False: not one of them. */
+static inline bool one_short(struct outcomes *o, const struct step *s, struct outcome_stream *out)
+{
+	const struct insn *in = code_insn(o->code, s->insn);
+	size_t head = out->nr;
+
+	if (o->fused || o->broken || !o->cached || in->pc >> o->window_shift != o->window || in->flags & NOT_SHORT ||
+	    s->flags & (STEP_ENTER | STEP_FAULT))
+		return false;
+	unsigned flags = s->flags & STEP_COUNTED ? OUTCOME_COUNTED : 0;
+	outcome_push(out, 0);
+	if (s->flags & (STEP_LOAD | STEP_STORE))
+		accesses(o, in, s, 1, out);
+	out->word[head] = outcome_head(recipe_of(o->recipes, s->insn, RECIPE_PLAIN, 0), flags, out->nr - head - 1);
+	return true;
+}
+
+static inline bool belongs_to_the_one_before(const struct step *s)
+{
+	return step_kind(s) == STEP_ACCESS || step_kind(s) == STEP_REPEAT;
+}
+
 size_t outcomes_batch(struct outcomes *o, const struct step *s, size_t n, size_t ahead, struct outcome_stream *out)
 {
 	size_t i = o->skip < n ? o->skip : n, all = n + ahead, done = 0;
@@ -327,7 +352,12 @@ size_t outcomes_batch(struct outcomes *o, const struct step *s, size_t n, size_t
 	while (i < n) {
 		if (step_kind(&s[i]) == STEP_INSN) {
 			size_t end = i + 1;
-			while (end < all && (step_kind(&s[end]) == STEP_ACCESS || step_kind(&s[end]) == STEP_REPEAT))
+			if (end < all && !belongs_to_the_one_before(&s[end]) && one_short(o, &s[i], out)) {
+				done++;
+				i = end;
+				continue;
+			}
+			while (end < all && belongs_to_the_one_before(&s[end]))
 				end++;
 			one(o, &s[i], (uint32_t)(end - i), all - end, out);
 			done++;
