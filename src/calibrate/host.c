@@ -10,6 +10,17 @@
 
 #include "base/error.h"
 
+void host_signature(struct host *h, uint32_t signature)
+{
+	h->family = signature >> 8 & 15;
+	h->model = signature >> 4 & 15;
+	if (h->family == 15 || h->family == 6)
+		h->model |= signature >> 12 & 0xf0;
+	if (h->family == 15)
+		h->family += signature >> 20 & 255;
+	h->stepping = signature & 15;
+}
+
 #ifdef __x86_64__
 
 /* Leaves that describe caches: 4 of Intel, 8000001DH of AMD, of one layout. */
@@ -50,13 +61,7 @@ int host_init(struct host *h)
 	memcpy(h->vendor + 4, &edx, 4);
 	memcpy(h->vendor + 8, &ecx, 4);
 	__cpuid(1, eax, ebx, ecx, edx);
-	h->family = eax >> 8 & 15;
-	h->model = eax >> 4 & 15;
-	if (h->family == 15 || h->family == 6)
-		h->model |= eax >> 12 & 0xf0;
-	if (h->family == 15)
-		h->family += eax >> 20 & 255;
-	h->stepping = eax & 15;
+	host_signature(h, eax);
 	h->guest = ecx >> 31;
 	for (unsigned i = 0; i < 3; i++)
 		if (__get_cpuid(0x80000002 + i, &eax, &ebx, &ecx, &edx)) {
@@ -77,26 +82,3 @@ int host_init(struct host *h)
 }
 
 #endif
-
-const char *host_parent(const struct host *h, const char **why)
-{
-	bool amd = !strcmp(h->vendor, "AuthenticAMD") || !strcmp(h->vendor, "HygonGenuine");
-
-	if (amd && h->family == 0x19) {
-		*why = "the same family";
-		return "zen4";
-	}
-	if (amd) {
-		*why = "the nearest of its vendor";
-		return "zen4";
-	}
-	if (!strcmp(h->vendor, "GenuineIntel") && h->family == 6 && h->model == 85) {
-		/* Ref: Intel, Xeon specification updates: steppings 5 to 7 of model 85 are Cascade Lake. */
-		*why = "the same processor";
-		return h->stepping >= 5 && h->stepping <= 7 ? "cascade-lake" : "skylake-sp";
-	}
-	*why = "the nearest of its vendor";
-	if (strcmp(h->vendor, "GenuineIntel"))
-		*why = "the default for x86-64: nothing shipped is like it";
-	return "skylake-sp";
-}

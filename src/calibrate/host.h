@@ -21,6 +21,9 @@ struct host {
 /* 0, or -ENOTSUP on another ISA, with the message set. */
 int host_init(struct host *h);
 
+/* Family, model and stepping by what CPUID's leaf 1 says in EAX. */
+void host_signature(struct host *h, uint32_t signature);
+
 /* The description to inherit from: a shipped core's name. *why gets a clause that says how near it is; static. */
 const char *host_parent(const struct host *h, const char **why);
 

@@ -18,23 +18,62 @@ static const struct host host = {
 	.vendor = "GenuineIntel", .brand = "A processor; of\nsome name", .family = 6, .model = 85, .stepping = 7, .guest = true,
 };
 
+/* By vendor and signature, as CPUID gives it, of a processor of each kind. */
 static void parents(void **state)
 {
+	static const struct {
+		const char *vendor;
+		uint32_t signature;
+		const char *core, *brand;
+		bool same;
+	} known[] = {
+		{ "GenuineIntel", 0x106a5, "sandy-bridge", "", false },     /* Nehalem */
+		{ "GenuineIntel", 0x206a7, "sandy-bridge", "", true },
+		{ "GenuineIntel", 0x306a9, "sandy-bridge", "", false },     /* Ivy Bridge */
+		{ "GenuineIntel", 0x306c3, "skylake-x", "", false },        /* Haswell */
+		{ "GenuineIntel", 0x306f2, "skylake-sp", "", false },       /* ... of servers */
+		{ "GenuineIntel", 0x506e3, "skylake-x", "", false },        /* Skylake of desktops */
+		{ "GenuineIntel", 0xa0653, "skylake-x", "", false },        /* Comet Lake */
+		{ "GenuineIntel", 0x50654, "skylake-sp", "Intel(R) Xeon(R) Platinum 8160 CPU @ 2.10GHz", true },
+		{ "GenuineIntel", 0x50654, "skylake-x", "Intel(R) Core(TM) i9-7980XE CPU @ 2.60GHz", true },
+		{ "GenuineIntel", 0x50657, "cascade-lake", "", true },
+		{ "GenuineIntel", 0x5065b, "cascade-lake", "", false },     /* Cooper Lake */
+		{ "GenuineIntel", 0x706e5, "ice-lake", "", true },
+		{ "GenuineIntel", 0x606a6, "ice-lake", "", true },          /* ... of servers */
+		{ "GenuineIntel", 0x806c1, "ice-lake", "", false },         /* Tiger Lake */
+		{ "GenuineIntel", 0x90672, "alder-lake-p", "", true },
+		{ "GenuineIntel", 0xb0671, "alder-lake-p", "", false },     /* Raptor Lake */
+		{ "GenuineIntel", 0x806f8, "sapphire-rapids", "", true },
+		{ "GenuineIntel", 0xc06f2, "sapphire-rapids", "", false },  /* Emerald Rapids */
+		{ "GenuineIntel", 0x706a8, "skylake-sp", "", false },       /* Goldmont Plus: none is like it */
+		{ "AuthenticAMD", 0x600f20, "zen2", "", false },            /* Piledriver */
+		{ "AuthenticAMD", 0x800f11, "zen2", "", false },            /* Zen */
+		{ "HygonGenuine", 0x900f02, "zen2", "", false },
+		{ "AuthenticAMD", 0x830f10, "zen2", "", true },
+		{ "AuthenticAMD", 0xa00f11, "zen3", "", true },
+		{ "AuthenticAMD", 0xa20f10, "zen3", "", true },
+		{ "AuthenticAMD", 0xa50f00, "zen3", "", true },
+		{ "AuthenticAMD", 0xa10f11, "zen4", "", true },
+		{ "AuthenticAMD", 0xa60f12, "zen4", "", true },
+		{ "AuthenticAMD", 0xb00f21, "zen4", "", false },            /* Zen 5 */
+	};
 	const char *why;
-	struct host h = host;
 
-	assert_string_equal(host_parent(&h, &why), "cascade-lake");
-	h.stepping = 4;
-	assert_string_equal(host_parent(&h, &why), "skylake-sp");
-	assert_string_equal(why, "the same processor");
-	h.model = 106;
-	assert_string_equal(host_parent(&h, &why), "skylake-sp");
-	assert_string_equal(why, "the nearest of its vendor");
-	strcpy(h.vendor, "AuthenticAMD");
-	h.family = 0x1a;
-	assert_string_equal(host_parent(&h, &why), "zen4");
-	strcpy(h.vendor, "CentaurHauls");
-	assert_string_equal(host_parent(&h, &why), "skylake-sp");
+	for (size_t i = 0; i < G_N_ELEMENTS(known); i++) {
+		struct host h = { .family = 0 };
+		struct core_desc d;
+
+		g_strlcpy(h.vendor, known[i].vendor, sizeof h.vendor);
+		g_strlcpy(h.brand, known[i].brand, sizeof h.brand);
+		host_signature(&h, known[i].signature);
+		const char *core = host_parent(&h, &why);
+		if (strcmp(core, known[i].core) || strcmp(why, known[i].same ? "the same core" : "the nearest of its vendor"))
+			fail_msg("%s %#x, family %u model %u: %s, %s", h.vendor, known[i].signature, h.family, h.model, core, why);
+		assert_int_equal(core_desc_load(&d, core), 0);
+		assert_string_equal(d.isa, "x86-64");
+	}
+	assert_string_equal(host_parent(&(struct host){ .vendor = "CentaurHauls", .family = 6, .model = 42 }, &why), "skylake-sp");
+	assert_string_equal(why, "the default for x86-64: nothing shipped is like it");
 }
 
 static void findings_know_their_ranges(void **state)
