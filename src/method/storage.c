@@ -1,10 +1,13 @@
 #include "method/storage.h"
 
 #include <assert.h>
+#include <stdbool.h>
 
+#include "method/cpi.h"
 #include "record/timed.h"
 
 enum { TIP_BYTES = 57, FRONT_END_BITS = 2 /* DR-L1 and DR-TLB */, FETCH_PACKETS = 3 };
+enum { INSTRUCTION_SIDE = 3 /* L1I, L2I, I-TLB */, POINTERS = 3 /* fetch, dispatch head and tail */ };
 
 static void add(struct storage *s, const char *where, uint64_t entries, uint64_t bits)
 {
@@ -38,6 +41,33 @@ static struct storage tagged(const char *method, unsigned events)
 	return s;
 }
 
+/* To tell n values apart. */
+static uint64_t bits_of(uint64_t n)
+{
+	uint64_t bits = 0;
+
+	while ((uint64_t)1 << bits < n)
+		bits++;
+	return bits;
+}
+
+/* The miss event table: with counters of the instruction side in each row, or shared. */
+static struct storage table(const struct core_desc *d, const char *method, bool shared)
+{
+	struct storage s = { .method = method };
+	uint64_t rob = (uint64_t)d->rob_entries, counter = bits_of(cpi_memory_cycles(d) + 1);
+	uint64_t rows = d->fmt_rows ? (uint64_t)d->fmt_rows : d->branch_in_flight ? (uint64_t)d->branch_in_flight : rob;
+	uint64_t row = bits_of(rob) + 1 /* mispredicted */ + counter /* penalty */;
+
+	add(&s, "rows of branches", rows, row + (shared ? 0 : INSTRUCTION_SIDE * counter));
+	if (shared) {
+		add(&s, "shared counters", INSTRUCTION_SIDE, counter);
+		add(&s, "reorder buffer", rob, 1);
+	}
+	add(&s, "pointers", POINTERS, bits_of(rows));
+	return s;
+}
+
 void storage_of(const struct core_desc *core, struct storage out[STORAGE_METHODS])
 {
 	out[0] = tea(core, "TEA", true);
@@ -47,4 +77,6 @@ void storage_of(const struct core_desc *core, struct storage out[STORAGE_METHODS
 	out[3] = tagged("IBS", 6);
 	out[4] = tagged("SPE", 5);
 	out[5] = tagged("RIS", 7);
+	out[6] = table(core, "FMT", false);
+	out[7] = table(core, "sFMT", true);
 }

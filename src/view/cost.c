@@ -19,7 +19,8 @@ static int text(struct text *t, const struct view_request *r)
 			        s[i].part[k].entries, s[i].part[k].bits);
 	}
 	text_fill(t, 0, 0, "TEA and NCI-TEA need TIP's, or what NCI has of it, besides. Methods that tag an instruction keep its "
-	          "events alone; latencies and addresses that real ones report come on top.");
+	          "events alone; latencies and addresses that real ones report come on top. FMT and sFMT have a row for each branch in flight; their paper does not say how wide "
+	          "a counter is: here it counts as far as an access to memory takes. The totals are in performance counters.");
 	return 0;
 }
 

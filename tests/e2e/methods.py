@@ -163,5 +163,16 @@ def storage():
     check(rows["TEA"] == 249 and rows["TIP"] == 57 and rows["IBS"] == rows["SPE"] == rows["RIS"] == 1, f"{rows}")
 
 
+@tests.case("FMT and sFMT take what their columns sum to: of 16 branches, 128 entries and counters of 9 bits")
+def tables():
+    done = cyclewise("cost", "--core", "asplos06", "--set", "fmt.rows=16", "--json")
+    rows = {row["method"]: row for row in json.loads(done.stdout)["storage"]}
+    parts = {name: {p["where"]: p["entries"] * p["bits"] for p in rows[name]["parts"]} for name in ("FMT", "sFMT")}
+    check(parts["FMT"] == {"rows of branches": 16 * (7 + 1 + 4 * 9), "pointers": 3 * 4}, f"{parts}")
+    check(parts["sFMT"] == {"rows of branches": 16 * (7 + 1 + 9), "shared counters": 3 * 9, "reorder buffer": 128, "pointers": 3 * 4},
+          f"{parts}")
+    check(rows["FMT"]["bytes"] == 88 + 2 and rows["sFMT"]["bytes"] == 34 + 4 + 16 + 2, f"{rows}")
+
+
 if __name__ == "__main__":
     tests.main()
