@@ -40,9 +40,10 @@ static const struct row intel[] = {
 static const struct row amd[] = {
 	{ 0x17, 0x30, 0xff, "zen2", true },
 	{ 0x19, 0x00, 0x0f, "zen3", true }, { 0x19, 0x20, 0x5f, "zen3", true }, { 0x19, 0x10, 0x1f, "zen4", true }, { 0x19, 0x60, 0xaf, "zen4", true },
+	{ 0x1a, 0x00, 0x4f, "zen5", true }, { 0x1a, 0x60, 0x7f, "zen5", true },
 	{ 0x17, 0x00, 0x2f, "zen2", false }, { 0x18, 0x00, 0xff, "zen2", false },      /* Zen, Zen+; Hygon's */
 	{ 0x15, 0x00, 0xff, "zen2", false }, { 0x16, 0x00, 0xff, "zen2", false },
-	{ 0, 0, 0, "zen4", false },                                                    /* Zen 5 and later */
+	{ 0, 0, 0, "zen5", false },                                                    /* later ones */
 };
 
 static const struct row *row_of(const struct row *r, const struct host *h)

@@ -105,11 +105,11 @@ static int read_set(const struct reader *r, const char *text, size_t length, uin
 		int port = name_index(r->costs->ports, text, n);
 		if (port >= 0)
 			*set = (uint16_t)(*set | 1u << port);
-		else if (!digits_set(r->costs, text, n, set))
+		else if (!digits_set(r->costs, text, n, set) && !r->parents)
 			return complain(r, "no port or port set is called '%.*s'", (int)n, text);
 		text += n + (bar != NULL);
 	}
-	return *set ? 0 : complain(r, "an empty port set");
+	return *set || r->parents ? 0 : complain(r, "an empty port set");
 }
 
 static int read_number(const struct reader *r, const char *text, const char **end, unsigned max, unsigned *value)

@@ -55,7 +55,8 @@ static void parents(void **state)
 		{ "AuthenticAMD", 0xa50f00, "zen3", "", true },
 		{ "AuthenticAMD", 0xa10f11, "zen4", "", true },
 		{ "AuthenticAMD", 0xa60f12, "zen4", "", true },
-		{ "AuthenticAMD", 0xb00f21, "zen4", "", false },            /* Zen 5 */
+		{ "AuthenticAMD", 0xb00f21, "zen5", "", true },
+		{ "AuthenticAMD", 0xb50f00, "zen5", "", false },            /* later */
 	};
 	const char *why;
 

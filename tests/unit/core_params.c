@@ -88,7 +88,7 @@ static void assert_fails(const char *name, int code, const char *file, const cha
 static void shipped_cores_load(void **state)
 {
 	static const char *const expected[] = { "alder-lake-p", "asplos06", "boom", "cascade-lake", "cortex-a72", "ice-lake", "neoverse-n1",
-		"sandy-bridge", "sapphire-rapids", "skylake-sp", "skylake-x", "zen2", "zen3", "zen4", NULL };
+		"sandy-bridge", "sapphire-rapids", "skylake-sp", "skylake-x", "zen2", "zen3", "zen4", "zen5", NULL };
 	char **names = core_desc_names();
 	struct core_desc d;
 
@@ -346,7 +346,7 @@ static void cores_that_are_not_there(void **state)
 	assert_int_equal(error_get()->status, EXIT_USAGE);
 	assert_fails("", ENOENT, "", "there is no core ''",
 		"the cores are: alder-lake-p, asplos06, boom, cascade-lake, cortex-a72, ice-lake, neoverse-n1, "
-		"sandy-bridge, sapphire-rapids, skylake-sp, skylake-x, zen2, zen3, zen4; a path needs a '/' or ends in '.core'");
+		"sandy-bridge, sapphire-rapids, skylake-sp, skylake-x, zen2, zen3, zen4, zen5; a path needs a '/' or ends in '.core'");
 	assert_fails("/nowhere/x.core", ENOENT, "/nowhere/x.core", "No such file or directory", "");
 	write_core("orphan", "[core]\ninherit = boon\n");
 	assert_fails("orphan", ENOENT, "orphan", "there is no core 'boon'", "did you mean 'boom'?");

@@ -142,6 +142,15 @@ static void inherits(void **state)
 	assert_int_equal(unit, 0);
 	costs_free(costs);
 
+	/* Ports of the parent's alone are left out of its sets; of one's own they are an error. */
+	assert_true(g_file_set_contents(parent, "[core]\nload = p0|pipe\nsta = pipe\n", -1, NULL));
+	assert_int_equal(costs_new(&costs, child, ports, units), 0);
+	assert_int_equal(costs_core(costs)->load, 4);
+	assert_int_equal(costs_core(costs)->sta, 0);
+	costs_free(costs);
+	assert_int_equal(costs_new(&costs, parent, ports, units), -EINVAL);
+	assert_string_equal(error_get()->why, "no port or port set is called 'pipe'");
+
 	/* An error is the parent's, in its own line. */
 	assert_true(g_file_set_contents(parent, "[core]\nloads = p0\n", -1, NULL));
 	assert_int_equal(costs_new(&costs, child, ports, units), -EINVAL);
