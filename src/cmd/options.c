@@ -22,7 +22,8 @@ const struct option_row option_rows[] = {
 	ROW("set", 0, OPTIONS_RUN | OPTIONS_DESCRIBE, OPTION_MANY, WORDS_PARAMETER, set, "PARAMETER=VALUE",
 	    "Changes a parameter of the core, as in --set rob.entries=512. May be repeated."),
 	ROW("scale", 0, OPTIONS_RUN, OPTION_MANY, WORDS_PARAMETER, scale, "PARAMETER=FACTOR",
-	    "Multiplies a parameter of the core, after every --set, as in --scale dram.latency_ns=0.5. May be repeated."),
+	    "Multiplies a parameter of the core, after every --set, as in --scale dram.latency_ns=0.5; it stays within "
+	    "its range. May be repeated."),
 	ROW("ideal", 0, OPTIONS_RUN, OPTION_MANY, WORDS_PART, ideal, "PART,...",
 	    "Makes parts of the core never cost anything, as in --ideal l1d,branch. `cyclewise cores NAME` lists the parts."),
 	ROW("wrong-path", 0, OPTIONS_RUN, OPTION_TEXT, WORDS_WRONG_PATH, wrong_path, "SETTING",
@@ -36,9 +37,9 @@ const struct option_row option_rows[] = {
 	    "Counts until SYMBOL is entered."),
 	ROW("skip", 0, OPTIONS_RUN, OPTION_NUMBER, WORDS_NONE, window.skip, "N",
 	    "Begins to count after N instructions, which warm the core."),
-	ROW("count", 0, OPTIONS_RUN, OPTION_NUMBER, WORDS_NONE, window.count, "N",
+	ROW("count", 0, OPTIONS_RUN, OPTION_COUNT, WORDS_NONE, window.count, "N",
 	    "Counts N instructions, then no more; the program runs on to its end."),
-	ROW("period", 0, OPTIONS_RUN, OPTION_NUMBER, WORDS_NONE, period, "CYCLES",
+	ROW("period", 0, OPTIONS_RUN, OPTION_COUNT, WORDS_NONE, period, "CYCLES",
 	    "Mean period of the sampling methods. Without it they begin at 1000 cycles and double the period whenever they "
 	    "hold over 4 million samples, dropping every second one."),
 	ROW("seed", 0, OPTIONS_RUN, OPTION_NUMBER, WORDS_NONE, seed, "N",
@@ -79,7 +80,7 @@ const struct option_row option_rows[] = {
 	    "profiled program's own standard output goes to standard error."),
 	ROW("report", 0, OPTIONS_ALL, OPTION_TEXT, WORDS_FILE, report, "FILE",
 	    "Writes the text into FILE."),
-	ROW("limit", 0, OPTIONS_LIST, OPTION_NUMBER, WORDS_NONE, limit, "N",
+	ROW("limit", 0, OPTIONS_LIST, OPTION_COUNT, WORDS_NONE, limit, "N",
 	    "Lists at most N functions, lines, instructions and instruction forms."),
 	ROW("no-progress", 0, OPTIONS_RUN | OPTIONS_CORE, OPTION_FLAG, WORDS_NONE, no_progress, NULL,
 	    "Shows no progress line. Without this there is one where standard error is a terminal."),
@@ -129,17 +130,20 @@ static int apply(struct options *o, const struct option_row *row, const char *wh
 		o->json = true;
 		*(const char **)field = value;
 		return 0;
-	case OPTION_NUMBER: {
+	case OPTION_NUMBER:
+	case OPTION_COUNT: {
 		char *end;
 
 		errno = 0;
 		*(uint64_t *)field = strtoull(value, &end, 10);
-		if (value[0] < '0' || value[0] > '9' || *end || errno) {
-			error_set(EINVAL, what, "'%s' is not a whole number", value);
-			error_status(EXIT_USAGE);
-			return -EINVAL;
-		}
-		return 0;
+		bool number = value[0] >= '0' && value[0] <= '9' && !*end && !errno;
+		if (number && (row->kind == OPTION_NUMBER || *(uint64_t *)field))
+			return 0;
+		error_set(EINVAL, what, number ? "'%s' is too few" : "'%s' is not a whole number", value);
+		if (number)
+			error_remedy("give a whole number from 1 up");
+		error_status(EXIT_USAGE);
+		return -EINVAL;
 	}
 	}
 	return -EINVAL;

@@ -52,6 +52,7 @@ enum option_kind {
 	OPTION_FLAG,                       /* bool */
 	OPTION_TEXT,                       /* const char * */
 	OPTION_NUMBER,                     /* uint64_t, decimal */
+	OPTION_COUNT,                      /* the same, 1 or more: 0 says that it was not given */
 	OPTION_MANY,                       /* GPtrArray *, may be repeated */
 	OPTION_JSON,                       /* --json[=FILE] */
 };

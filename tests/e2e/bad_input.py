@@ -166,7 +166,8 @@ def _():
 def _():
     check_error(2, "--set rob.entries=many", "whole number", None, "run", "--set", "rob.entries=many", TRUE)
     for args in (("--set", "rob.entries=0"), ("--set", "rob.entries=999999999"), ("--set", "rob.entries"),
-                 ("--scale", "rob.entries=-1"), ("--count", "x"), ("--skip", "-1"), ("--period", "-1"), ("--limit", "one")):
+                 ("--scale", "rob.entries=-1"), ("--count", "x"), ("--skip", "-1"), ("--period", "-1"), ("--limit", "one"),
+                 ("--count", "0")):
         done = cyclewise("run", *args, TRUE)
         check(done.returncode == 2, f"{args}: exit status {done.returncode}: {done.stderr[-500:]}")
         check(done.stderr.startswith("cyclewise: ") and len(done.stderr.splitlines()) <= 2, f"{args}: {done.stderr}")

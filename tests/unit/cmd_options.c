@@ -166,6 +166,15 @@ static void test_numbers(void **state)
 	assert_int_equal(PARSE(&o, RUN, false, W("--skip"), W("18446744073709551615")), 2);
 	assert_true(o.window.skip == UINT64_MAX);
 	options_fini(&o);
+	/* Where nothing is asked for with 0, that is a mistake. */
+	assert_int_equal(PARSE(&o, RUN, false, W("--skip"), W("0"), W("--seed"), W("0")), 4);
+	options_fini(&o);
+	static const char *const counts[] = { "--count", "--period", "--limit" };
+	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+		wrong(PARSE(&o, RUN, false, (char *)(uintptr_t)counts[i], W("0")), counts[i], "'0' is too few",
+		      "give a whole number from 1 up");
+		options_fini(&o);
+	}
 }
 
 /* A script that asks for JSON is told in JSON, wherever the mistake stands. */
