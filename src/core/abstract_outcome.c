@@ -210,6 +210,12 @@ static void load(struct outcomes *o, const struct step *s, uint64_t pc, struct o
 	}
 }
 
+static inline void store(struct outcomes *o, const struct step *s, uint64_t pc, struct outcome_stream *out)
+{
+	outcome_access(&o->memory, OUTCOME_STORE, s->addr, s->bytes, pc, 0, out);
+	shadow_store(&o->shadow, s->addr, s->bytes);
+}
+
 static void accesses(struct outcomes *o, const struct insn *in, const struct step *s, uint32_t nr_steps, struct outcome_stream *out)
 {
 	uint32_t i;
@@ -232,10 +238,8 @@ static void accesses(struct outcomes *o, const struct insn *in, const struct ste
 		}
 	}
 	for (i = 0; i < nr_steps; i++) {
-		if (s[i].flags & STEP_STORE && s[i].bytes) {
-			outcome_access(&o->memory, OUTCOME_STORE, s[i].addr, s[i].bytes, in->pc, 0, out);
-			shadow_store(&o->shadow, s[i].addr, s[i].bytes);
-		}
+		if (s[i].flags & STEP_STORE && s[i].bytes)
+			store(o, &s[i], in->pc, out);
 	}
 }
 
@@ -333,8 +337,10 @@ static inline bool one_short(struct outcomes *o, const struct step *s, struct ou
 		return false;
 	unsigned flags = s->flags & STEP_COUNTED ? OUTCOME_COUNTED : 0;
 	outcome_push(out, 0);
-	if (s->flags & (STEP_LOAD | STEP_STORE))
-		accesses(o, in, s, 1, out);
+	if (s->flags & STEP_LOAD && s->bytes)
+		load(o, s, in->pc, out);
+	if (s->flags & STEP_STORE && s->bytes)
+		store(o, s, in->pc, out);
 	out->word[head] = outcome_head(recipe_of(o->recipes, s->insn, RECIPE_PLAIN, 0), flags, out->nr - head - 1);
 	return true;
 }

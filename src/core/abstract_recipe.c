@@ -141,7 +141,15 @@ static uint16_t timed_flags(const struct insn *in, unsigned kind)
 	return (uint16_t)(f | (kind & RECIPE_SECOND ? TIMED_FUSED : 0u));
 }
 
-/* Of one that is neither second of a pair nor eliminated. */
+/* Of one that is second of a pair or eliminated. */
+static enum recipe_path path_without_uops(const struct recipe *p)
+{
+	if (p->flags & PATH_ANY_FLAGS)
+		return PATH_ANY;
+	return p->second ? PATH_SECOND : p->eliminated && p->slots == 1 && !p->nr_addr ? PATH_RENAMED : PATH_ANY;
+}
+
+/* Of any other. */
 static enum recipe_path path_of(const struct recipe *p)
 {
 	const struct part *part = p->part;
@@ -180,7 +188,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	}
 	for (unsigned k = 0; k < NR_PARTS; k++)
 		p->part[k] = (struct part){ .use = r->nr_uses, .scheduler = RECIPE_NO_SCHEDULER };
-	p->path = p->second && !(p->flags & PATH_ANY_FLAGS) ? PATH_SECOND : PATH_ANY;
+	p->path = (uint8_t)path_without_uops(p);
 	if (p->second || p->eliminated)
 		return;
 	p->uops = in->nr_uops;

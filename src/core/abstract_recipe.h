@@ -74,6 +74,7 @@ enum recipe_path {
 	PATH_ANY,
 	PATH_COMPUTE,                  /* one slot, no address, uops that compute alone */
 	PATH_MEMORY,                   /* one slot, at most one load and one store */
+	PATH_RENAMED,                  /* one slot, done by rename */
 	PATH_SECOND,                   /* second of a macro-fused pair */
 };
 

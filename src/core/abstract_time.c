@@ -137,6 +137,8 @@ INLINE void enter_scheduler(struct chrono *v, struct flow *f, const enum chrono_
 
 INLINE void enter_schedulers(struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path, const struct part *part)
 {
+	if (path == PATH_RENAMED)
+		return;
 	if (path != PATH_COMPUTE)
 		enter_scheduler(v, f, mode, &part[PART_LOAD]);
 	enter_scheduler(v, f, mode, &part[PART_COMPUTE]);
@@ -399,12 +401,12 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	y.uses = v->recipes->use;
 	y.flags = outcome_flags(head);
 	y.kind = path == PATH_ANY ? p->flags : p->flags & ~PATH_ANY_FLAGS;
-	if (path == PATH_COMPUTE)
+	if (path == PATH_COMPUTE || path == PATH_RENAMED)
 		y.kind &= ~(uint32_t)(INSN_LOAD | INSN_STORE);
 	y.slots = path == PATH_ANY ? p->slots : path != PATH_SECOND;
 	y.loads = path == PATH_ANY ? p->part[PART_LOAD].uops : path == PATH_MEMORY && p->part[PART_LOAD].uops;
 	y.stores = path == PATH_ANY ? p->part[PART_STA].uops : path == PATH_MEMORY && p->part[PART_STA].uops;
-	y.eliminated = path == PATH_ANY && p->eliminated;
+	y.eliminated = path == PATH_RENAMED || (path == PATH_ANY && p->eliminated);
 	const bool second = path == PATH_SECOND || (path == PATH_ANY && p->second);
 	y.why = REASON_NONE;
 	y.by = 0;
@@ -500,6 +502,8 @@ INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_m
 		return pass(v, f, mode, PATH_COMPUTE, p, word, out);
 	case PATH_MEMORY:
 		return pass(v, f, mode, PATH_MEMORY, p, word, out);
+	case PATH_RENAMED:
+		return pass(v, f, mode, PATH_RENAMED, p, word, out);
 	case PATH_SECOND:
 		return pass(v, f, mode, PATH_SECOND, p, word, out);
 	case PATH_ANY:
