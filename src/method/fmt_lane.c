@@ -46,20 +46,10 @@ void fmt_lane_fetch_in_vain(struct fmt_lane *l, uint64_t branches, const struct 
 		;
 }
 
-static void take(struct fmt_lane *l, const struct walked *w)
-{
-	if (w->every & w->any & TIMED_COUNTED) {
-		l->units += (w->end - w->from) * CYCLE_UNITS;
-		return;
-	}
-	for (const struct interval *v = w->v; v < w->v + w->nr; v++)
-		l->units += interval_counts(v) ? (v->commit - v->from) * CYCLE_UNITS + v->units : 0;
-}
-
 /* What has dispatched may be ahead of what is final: a checkpoint has the stack of an earlier cycle, the base the rest. */
 void fmt_lane_publish(struct fmt_lane *l, const struct walked *w)
 {
-	take(l, w);
+	l->units += walked_units(w);
 	l->end = w->end;
 	if (l->newest.now > l->end)
 		return;

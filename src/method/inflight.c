@@ -14,6 +14,7 @@ void inflight_init(struct inflight *f)
 {
 	growth_init(&f->slots);
 	growth_init(&f->retired);
+	f->fetch = f->dispatched = f->left = 0;
 	f->first = f->last = 0;
 	f->room = FIRST_ROOM;
 	f->path = g_new(struct flight_path, f->room);

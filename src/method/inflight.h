@@ -35,6 +35,8 @@ struct flight_path {
 
 struct inflight {
 	struct growth slots, retired;  /* slots by dispatch, instructions by retirement */
+	uint64_t fetch;                /* cycle of the last fetch */
+	uint64_t dispatched, left;     /* slots and instructions before it */
 	struct flight_path *path;      /* [room], ring: [first .. last) */
 	uint64_t first, last, room;
 };
@@ -96,21 +98,26 @@ static inline void inflight_end(struct inflight *f, uint64_t cycle, inflight_don
 static inline void inflight_push(struct inflight *f, const struct timed *t, inflight_done *slots, inflight_done *retired, void *ctx)
 {
 	uint64_t dispatch = timed_dispatch(t), leave = timed_leave(t);
-	uint64_t dispatched = growth_before(&f->slots, t->fetch), left = growth_before(&f->retired, t->fetch);
 
-	inflight_end(f, dispatch, slots, ctx);
+	if (t->fetch != f->fetch) {
+		f->fetch = t->fetch;
+		f->dispatched = growth_before(&f->slots, t->fetch);
+		f->left = growth_before(&f->retired, t->fetch);
+	}
+	if (dispatch != f->slots.newest)
+		inflight_end(f, dispatch, slots, ctx);
 	growth_add(&f->slots, dispatch, t->slots);
 	growth_add(&f->retired, leave, 1);
 	if (!(t->flags & TIMED_COUNTED))
 		return;
-	retired(ctx, t->insn, growth_before_newest(&f->retired) - left);
+	retired(ctx, t->insn, growth_before_newest(&f->retired) - f->left);
 	if (__builtin_expect(leave == dispatch, 0)) {
-		slots(ctx, t->insn, growth_before_newest(&f->slots) - dispatched);
+		slots(ctx, t->insn, growth_before_newest(&f->slots) - f->dispatched);
 		return;
 	}
 	if (__builtin_expect(f->last - f->first == f->room, 0))
 		inflight_grow(f);
-	f->path[f->last++ & (f->room - 1)] = (struct flight_path){ leave, dispatched, t->insn };
+	f->path[f->last++ & (f->room - 1)] = (struct flight_path){ leave, f->dispatched, t->insn };
 }
 
 /* The stream has ended. */

@@ -53,7 +53,6 @@ static void naive_block(void *state, void *lane, const struct block *b)
 {
 	struct naive *s = state;
 	struct naive_lane *l = lane;
-	const struct walked *w = &b->walked;
 
 	for (const struct timed *t = b->t; t < b->t + b->n; t++) {
 		bool commits = timed_commits(t);
@@ -63,8 +62,7 @@ static void naive_block(void *state, void *lane, const struct block *b)
 		if (t->psv && l->counting)
 			count(s->misses[!commits], t);
 	}
-	for (const struct interval *v = w->v; v < w->v + w->nr; v++)
-		s->units += interval_counts(v) ? (v->commit - v->from) * CYCLE_UNITS + v->units : 0;
+	s->units += walked_units(&b->walked);
 }
 
 static int naive_save(const void *state, struct profile *out)

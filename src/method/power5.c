@@ -30,18 +30,28 @@ static enum cpi empty_for(const struct interval *v)
 	return v->psv & PSV_DR_TLB ? CPI_ITLB : CPI_BASE;
 }
 
+static void take(struct power5 *s, const struct interval *v)
+{
+	if (!interval_counts(v))
+		return;
+	s->cycles[empty_for(v)] += v->enter - v->from;
+	s->cycles[cpi_blames(v->psv, v->flags)] += v->commit - v->enter;
+}
+
+/* Those without an event that pay for themselves are the base, which is what is left, but for long latencies. */
 static void power5_block(void *state, void *lane, const struct block *b)
 {
 	struct power5 *s = state;
 	const struct walked *w = &b->walked;
 
-	for (const struct interval *v = w->v; v < w->v + w->nr; v++) {
-		if (!interval_counts(v))
-			continue;
-		s->units += (v->commit - v->from) * CYCLE_UNITS + v->units;
-		s->cycles[empty_for(v)] += v->enter - v->from;
-		s->cycles[cpi_blames(v->psv, v->flags)] += v->commit - v->enter;
-	}
+	s->units += walked_units(w);
+	for (size_t i = 0; i < w->nr_notable; i++)
+		take(s, &w->v[w->notable[i]]);
+	if (!(w->any & TIMED_LONG))
+		return;
+	for (const struct interval *v = w->v; v < w->v + w->nr; v++)
+		if (v->flags & TIMED_LONG && !v->psv && v->own)
+			take(s, v);
 }
 
 static int power5_save(const void *state, struct profile *out)

@@ -93,6 +93,18 @@ struct walked {
 	uint16_t any, every;           /* flags of at least one, and of each of them */
 };
 
+/* Counted, in CYCLE_UNITS a cycle. */
+static inline uint64_t walked_units(const struct walked *w)
+{
+	uint64_t units = 0;
+
+	if (w->every & w->any & TIMED_COUNTED)
+		return (w->end - w->from) * CYCLE_UNITS;
+	for (const struct interval *v = w->v; v < w->v + w->nr; v++)
+		units += interval_counts(v) ? (v->commit - v->from) * CYCLE_UNITS + v->units : 0;
+	return units;
+}
+
 #define WALKER_NONE UINT64_MAX
 
 void walker_init(struct walker *w);
