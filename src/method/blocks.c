@@ -38,13 +38,10 @@ static int blocks_lane(void *state, void *lane, uint32_t thread)
 	return 0;
 }
 
-static void blocks_block(void *state, void *lane, const struct block *b)
+static void take(struct blocks *s, struct blocks_lane *l, const struct timed *t, const struct timed *end)
 {
-	struct blocks *s = state;
-	struct blocks_lane *l = lane;
-
-	for (const struct timed *t = b->t; t < b->t + b->n; t++) {
-		if (t->flags & (TIMED_WRONG | TIMED_SQUASHED | TIMED_CONTINUED) || t->insn >= TALLY_INSNS)
+	for (; t < end; t++) {
+		if (t->flags & (TIMED_SQUASHED | TIMED_CONTINUED) || t->insn >= TALLY_INSNS)
 			continue;
 		if (t->flags & TIMED_COUNTED) {
 			s->seen[t->insn] |= EXECUTED | (l->branched || t->flags & TIMED_ENTER ? LEADER : 0);
@@ -52,6 +49,12 @@ static void blocks_block(void *state, void *lane, const struct block *b)
 		}
 		l->branched = t->flags & TIMED_BRANCH;
 	}
+}
+
+static void blocks_block(void *state, void *lane, const struct block *b)
+{
+	for (size_t i = 0; i < b->walked.nr_right; i++)
+		take(state, lane, b->t + b->walked.right[i].from, b->t + b->walked.right[i].to);
 }
 
 static gint by_pc(gconstpointer a, gconstpointer b, gpointer code)

@@ -34,15 +34,12 @@ static int unmodelled_lane(void *state, void *lane, uint32_t thread)
 	return 0;
 }
 
-static void unmodelled_block(void *state, void *lane, const struct block *b)
+static void take(struct unmodelled *s, const struct timed *t, const struct timed *end)
 {
-	struct unmodelled *s = state;
 	uint64_t total = 0;
 	uint32_t nr = s->nr;
 
-	for (const struct timed *t = b->t; t < b->t + b->n; t++) {
-		if (t->flags & TIMED_WRONG)
-			continue;
+	for (; t < end; t++) {
 		unsigned counts = (t->flags & (TIMED_SQUASHED | TIMED_CONTINUED | TIMED_COUNTED)) == TIMED_COUNTED;
 		total += counts;
 		if (__builtin_expect(t->insn >= TALLY_INSNS, 0))
@@ -52,6 +49,12 @@ static void unmodelled_block(void *state, void *lane, const struct block *b)
 	}
 	s->total += total;
 	s->nr = nr;
+}
+
+static void unmodelled_block(void *state, void *lane, const struct block *b)
+{
+	for (size_t i = 0; i < b->walked.nr_right; i++)
+		take(state, b->t + b->walked.right[i].from, b->t + b->walked.right[i].to);
 }
 
 static int by_name(const void *a, const void *b)

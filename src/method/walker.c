@@ -171,17 +171,13 @@ static void keep_open(struct walker *w)
 	w->at.open = 0;
 }
 
-void walker_read(struct walker *w, const struct timed *t, size_t n, struct walked *out)
+/* Records that are not on the wrong path, up to the first that is. */
+static const struct timed *walk_right(struct walker *w, const struct timed *t, const struct timed *end)
 {
-	const struct timed *end = t + n;
-
-	assert(n <= WALKER_BLOCK);
-	keep_open(w);
 	struct walker_at at = w->at;
-	for (; t < end; t++) {
-		if (__builtin_expect(t->flags & (TIMED_WRONG | TIMED_SQUASHED | TIMED_CONTINUED), 0)) {
-			if (t->flags & TIMED_WRONG)
-				continue;
+
+	for (; t < end && !(t->flags & TIMED_WRONG); t++) {
+		if (__builtin_expect(t->flags & (TIMED_SQUASHED | TIMED_CONTINUED), 0)) {
 			w->at = at;
 			seldom(w, t);
 			at = w->at;
@@ -190,7 +186,29 @@ void walker_read(struct walker *w, const struct timed *t, size_t n, struct walke
 		}
 	}
 	w->at = at;
+	return t;
+}
+
+void walker_read(struct walker *w, const struct timed *t, size_t n, struct walked *out)
+{
+	const struct timed *begin = t, *end = t + n;
+	size_t nr = 0;
+
+	assert(n <= WALKER_BLOCK);
+	keep_open(w);
+	while (t < end) {
+		const struct timed *from = t;
+
+		if (t->flags & TIMED_WRONG) {
+			t++;
+			continue;
+		}
+		t = walk_right(w, t, end);
+		w->right[nr++] = (struct stretch){ (uint16_t)(from - begin), (uint16_t)(t - begin) };
+	}
 	give_out(w, out);
+	out->right = w->right;
+	out->nr_right = nr;
 }
 
 void walker_finish(struct walker *w, struct walked *out)

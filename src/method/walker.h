@@ -73,6 +73,9 @@ struct walker_at {
 	bool last_flushes;
 };
 
+/* Records [from, to) of a read, none of them on the wrong path. */
+struct stretch { uint16_t from, to; };
+
 /* Invariant: v[open .. nr) commit in the cycle `commit`, which may not be complete yet; all before it is given out. */
 struct walker {
 	struct walker_at at;
@@ -80,6 +83,7 @@ struct walker {
 	uint64_t squashed;             /* first cycle after the last squash by a squashed flusher */
 	struct interval v[WALKER_BLOCK + WALKER_MATES];
 	uint16_t notable[WALKER_BLOCK + WALKER_MATES];
+	struct stretch right[WALKER_BLOCK / 2 + 1];
 };
 
 /* What is final by now, valid until the walker is called again. */
@@ -89,8 +93,10 @@ struct walked {
 	size_t nr_open;                /* behind them in v: those of the cycle last committed in, which may still change */
 	const uint16_t *notable;       /* [nr_notable]: indices, descending, of those with an event or of which another pays */
 	size_t nr_notable;
-	uint64_t from, end;            /* the cycles of them all, `end` excluded */
-	uint16_t any, every;           /* flags of at least one, and of each of them */
+	const struct stretch *right;   /* [nr_right]: the records that were read, without those on the wrong path */
+	size_t nr_right;
+	uint64_t from, end;            /* the cycles of the intervals, `end` excluded */
+	uint16_t any, every;           /* flags of at least one interval, and of each */
 };
 
 /* Counted, in CYCLE_UNITS a cycle. */
