@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "profile/ledger.h"
+#include "record/timed.h"
 
 void ledger_free(struct ledger *l)
 {
@@ -157,11 +158,16 @@ static int read_cycles(struct query *q, struct ledger *l, const uint32_t *index,
 
 	if (!err) {
 		while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+			sqlite3_int64 signature = sqlite3_column_int64(s, 1);
+			if (signature < 0 || signature >= 1 << NR_PSV) {
+				err = query_damaged(q, "an instruction with events that there are not");
+				break;
+			}
 			if (!e || e->insn != (uint32_t)sqlite3_column_int64(s, 0)) {
 				read_entry(l, s, index, nr_index, nameless);
 				e = entry_at(l, l->entries->len - 1);
 			}
-			share.signature = (uint16_t)sqlite3_column_int(s, 1);
+			share.signature = (uint16_t)signature;
 			share.executions = (uint64_t)sqlite3_column_int64(s, 2);
 			share.units = (uint64_t)sqlite3_column_int64(s, 3);
 			g_array_append_val(l->shares, share);
@@ -169,7 +175,10 @@ static int read_cycles(struct query *q, struct ledger *l, const uint32_t *index,
 			e->units += share.units;
 			e->executions += share.executions;
 		}
-		err = query_end(q, s, rc);
+		if (err)
+			sqlite3_finalize(s);
+		else
+			err = query_end(q, s, rc);
 	}
 	g_free(nameless);
 	return err;

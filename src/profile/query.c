@@ -12,15 +12,22 @@
 #include "profile/private.h"
 #include "profile/query_private.h"
 
+static const char *path_of(const struct query *q)
+{
+	return q->profile->path ? q->profile->path : "profile";
+}
+
+int query_damaged(struct query *q, const char *how)
+{
+	int err = error_set(EINVAL, path_of(q), "damaged profile: %s", how);
+
+	error_remedy("record it again");
+	return err;
+}
+
 static int query_failed(struct query *q, int rc)
 {
-	const char *path = q->profile->path ? q->profile->path : "profile";
-
-	if (rc == SQLITE_NOMEM)
-		return error_errno(ENOMEM, path);
-	rc = error_set(EINVAL, path, "damaged profile: %s", sqlite3_errmsg(q->db));
-	error_remedy("record it again");
-	return rc;
+	return rc == SQLITE_NOMEM ? error_errno(ENOMEM, path_of(q)) : query_damaged(q, sqlite3_errmsg(q->db));
 }
 
 int query_prepare(struct query *q, sqlite3_stmt **out, const char *sql)

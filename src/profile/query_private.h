@@ -23,6 +23,8 @@ struct query {
 
 /* Prepares a statement; the message says that the file is damaged where it cannot be. 0 or -errno. */
 int query_prepare(struct query *q, sqlite3_stmt **out, const char *sql);
+/* Says that the file is damaged, and how; -EINVAL. */
+int query_damaged(struct query *q, const char *how);
 /* After the last row: finalizes, and turns what ended the rows into 0 or -errno. */
 int query_end(struct query *q, sqlite3_stmt *statement, int rc);
 /* A column's text, kept as long as the query; NULL for NULL. */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -195,6 +196,22 @@ static void no_profiles(void **state)
 	check_error(fixture_path("other.cw"), -EINVAL, "is an SQLite database, but not a profile");
 }
 
+/* Views find a component's name by its events. */
+static void strange_events(void **state)
+{
+	static const char *const signatures[] = { "-1", "512", "4294967296" };
+	const char *path = fixture_path("events.cw");
+	char sql[100];
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(signatures); i++) {
+		make_profile(path);
+		snprintf(sql, sizeof sql, "UPDATE OR REPLACE cycles SET signature = %s WHERE insn = (SELECT max(insn) FROM cycles)", signatures[i]);
+		execute(path, sql);
+		assert_false(read_everything(path));
+		assert_string_equal(error_get()->why, "damaged profile: an instruction with events that there are not");
+	}
+}
+
 static void altered(void **state)
 {
 	make_profile(fixture_path("newer.cw"));
@@ -255,6 +272,7 @@ int main(void)
 		cmocka_unit_test(mutants),
 		cmocka_unit_test(truncated),
 		cmocka_unit_test(no_profiles),
+		cmocka_unit_test(strange_events),
 		cmocka_unit_test(altered),
 		cmocka_unit_test(nonsense),
 		cmocka_unit_test(unreadable),
