@@ -92,5 +92,7 @@ def document(about, cases):
     out += ["", "## What the model leaves out", "", "Of this core, by its description:", ""]
     out += [f"- {item}" for item in leaves_out]
     out += ["", "And always: the kernel (a system call is a fixed cost; page faults, timer interrupts and the hypervisor are in native time), "
-                "pages larger than 4 KiB, other programs in the shared caches.", ""]
+                "pages larger than 4 KiB, other programs in the shared caches, and all that depends on the values computed with: "
+                "denormal numbers call microcode and operands make divisions longer or shorter, while the model sees addresses and "
+                "branches alone.", ""]
     return "\n".join(out)
