@@ -365,39 +365,60 @@ static int levels(struct experiment *x, struct memory_area *a)
 	return ret;
 }
 
+/* The fastest of some streams, since who shares a cache or memory may take both. */
+static int fastest_stream(const struct experiment *x, struct memory_area *a, size_t bytes, unsigned times, struct estimate *e)
+{
+	struct estimate again;
+	int ret = stream(x, a, bytes, e);
+
+	for (unsigned i = 1; i < times && !ret; i++) {
+		ret = stream(x, a, bytes, &again);
+		if (!ret && (e->noisy > again.noisy || (e->noisy == again.noisy && again.value > e->value)))
+			*e = again;
+	}
+	return ret;
+}
+
 static int bandwidths(struct experiment *x, struct memory_area *a)
 {
 	uint64_t l1 = (uint64_t)findings_param(x->findings, "l1d.size"), l2 = (uint64_t)findings_param(x->findings, "l2.size");
 	uint64_t llc = (uint64_t)findings_param(x->findings, "llc.size");
+	bool seen = findings_of(x->findings, "llc.size"); /* how far it reaches, not what the parent says it could */
 	double mhz = x->bench->ticks_per_second / x->bench->ticks_per_cycle / 1e6;
+	enum { L1, L2, LAST_LEVEL, MEMORY };
 	const struct {
 		const char *name, *param;
 		uint64_t bytes;
 	} rows[] = {
-		{ "bandwidth of L1, loads", "l1d.bandwidth", l1 / 2 }, { "bandwidth of L2, loads", "l2.bandwidth", l2 / 2 },
-		{ "bandwidth of the last level, loads", "llc.bandwidth", llc > 4 * l2 ? llc / 2 : 2 * l2 },
-		{ "bandwidth of memory, loads", "dram.bandwidth", a->size },
+		[L1] = { "bandwidth of L1, loads", "l1d.bandwidth", l1 / 2 },
+		[L2] = { "bandwidth of L2, loads", "l2.bandwidth", l2 / 2 },
+		[LAST_LEVEL] = { "bandwidth of the last level, loads", "llc.bandwidth", seen && llc > 4 * l2 ? llc / 2 : 2 * l2 },
+		[MEMORY] = { "bandwidth of memory, loads", "dram.bandwidth", a->size },
 	};
+	struct estimate e[G_N_ELEMENTS(rows)];
+	uint64_t bytes[G_N_ELEMENTS(rows)];
 	int ret = 0;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows) && !ret; i++) {
-		bool dram = !strcmp(rows[i].param, "dram.bandwidth"), first = i == 0;
-		uint64_t bytes = 2048;
-		struct estimate e;
-
-		while (2 * bytes <= MIN(rows[i].bytes, a->size))
-			bytes *= 2;
+		bytes[i] = 2048;
+		while (2 * bytes[i] <= MIN(rows[i].bytes, a->size))
+			bytes[i] *= 2;
 		ret = experiment_step(x, rows[i].name);
 		if (!ret)
-			ret = stream(x, a, bytes, &e);
-		if (ret)
-			break;
-		if (first && e.value < x->parent->desc.l1d_bandwidth)
-			findings_add(x->findings, rows[i].name, "bytes/cycle", e, NULL, 0,
+			ret = fastest_stream(x, a, bytes[i], i < LAST_LEVEL ? 1 : x->quick ? 2 : 4, &e[i]);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(rows) && !ret; i++) {
+		double kilobytes = (double)bytes[i] / 1024;
+
+		if (i == L1 && e[i].value < x->parent->desc.l1d_bandwidth)
+			findings_add(x->findings, rows[i].name, "bytes/cycle", e[i], NULL, 0,
 			             "what %d-byte loads reach: the ports limit it, l1d.bandwidth is left to the parent", x->bench->avx ? 32 : 16);
+		else if (i == LAST_LEVEL && e[i].value < e[MEMORY].value * 1.5)
+			findings_leave(x->findings, rows[i].name, rows[i].param, "%.0f KiB in order come at %.1f bytes a cycle, and memory's at %.1f: others may have taken it",
+			               kilobytes, e[i].value, e[MEMORY].value);
 		else
-			findings_add(x->findings, rows[i].name, "bytes/cycle", e, rows[i].param, dram ? e.value * mhz : e.value,
-			             dram ? "%.1f GB/s" : "%.0f KiB in order", dram ? e.value * mhz / 1000 : (double)bytes / 1024);
+			findings_add(x->findings, rows[i].name, "bytes/cycle", e[i], rows[i].param, i == MEMORY ? e[i].value * mhz : e[i].value,
+			             i == MEMORY ? "%.1f GB/s" : "%.0f KiB in order", i == MEMORY ? e[i].value * mhz / 1000 : kilobytes);
 	}
 	return ret;
 }

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/model.h"
+#include "core/mirror.h"
+
 enum { REPEAT = 24, BRANCHES = 4096 };
 
 /* `line` REPEAT times in a round; cycles of one. */
@@ -52,24 +55,114 @@ static int changing_source(struct experiment *x, struct estimate *e)
 	return ret;
 }
 
+/* Two stores of 4 bytes and a load of both. */
+static const char together[] = "movl %eax, 64(%rdi)\nmovl %eax, 68(%rdi)\nmovq (%r8), %rax\n";
+static const struct sequence together_bytes = {
+	.bytes = { { 0x89, 0x47, 0x40 }, { 0x89, 0x47, 0x44 }, { 0x49, 0x8b, 0x00 } }, .length = { 3, 3, 3 }, .n = 3,
+};
+static const struct model_access together_access[] = { { 64, 4 }, { 68, 4 }, { 64, 8 } };
+
+/* Beyond what a load waits for that the model has besides: commit and drain of the store, and the access. */
+static int failed_forwarding(struct experiment *x)
+{
+	struct core_desc d;
+	struct estimate e;
+	double without;
+	int ret = time_line(x, "leaq 64(%rdi), %r8\n", together, &e);
+
+	model_description(x->parent, x->findings, &d);
+	d.forward_fail_penalty = 0;
+	if (!ret)
+		ret = model_round(x->parent, &d, &together_bytes, together_access, &without);
+	if (!ret)
+		findings_add(x->findings, "store to load, two into one", "cycles", e, "forward.fail_penalty", fmax(0, e.value - without),
+		             "beyond the %.0f that the model has without it, to the write of the store and of the load", without);
+	return ret;
+}
+
+/*
+ * What a load takes that gets at `between` stores what was stored before them: by a chain through it, less the chain past it.
+ * The code stands so many bytes further on.
+ */
+static int renamed_over(struct experiment *x, unsigned between, unsigned further, struct estimate *e)
+{
+	char *before = g_strdup_printf(".nops %u\n", further);
+	struct estimate chain[2] = { { .value = 0 }, { .value = 0 } };
+	int ret = 0;
+
+	for (int through = 0; through < 2 && !ret; through++) {
+		GString *line = g_string_new("movq %rax, 64(%rdi)\n");
+
+		for (unsigned i = 0; i < between; i++)
+			g_string_append_printf(line, "movq %%rcx, %u(%%rdi)\n", 128 + 8 * i);
+		g_string_append(line, through ? "movq 64(%rdi), %rax\n" : "movq 64(%rdi), %rbx\n");
+		/* Long enough that the stores are not what takes the time. */
+		for (unsigned i = 0; i < between / 2 + 4; i++)
+			g_string_append(line, "imulq %rax, %rax\n");
+		ret = time_line(x, before, line->str, &chain[through]);
+		g_string_free(line, TRUE);
+	}
+	*e = estimate_minus(chain[1], chain[0]);
+	g_free(before);
+	return ret;
+}
+
+/* The least of some tries: a predictor may not know some loads by chance of where they stand. */
+static int renamed_at_best(struct experiment *x, unsigned between, struct estimate *e)
+{
+	struct estimate again;
+	int ret = renamed_over(x, between, 1, e);
+
+	for (unsigned further = 2; further < 1000 && !ret; further *= 7) {
+		ret = renamed_over(x, between, further, &again);
+		if (!ret && (e->noisy > again.noisy || (e->noisy == again.noisy && again.value < e->value)))
+			*e = again;
+	}
+	return ret;
+}
+
+/* How far back the store may be, by halving: none, or so many that the next takes as long as forwarding does. */
+static int renaming(struct experiment *x, double forwarded)
+{
+	unsigned from = 0, to = MIRRORS;       /* renamed over fewer than `from`, and not over `to` */
+	struct estimate e, first = { .value = 0 };
+
+	while (from < to) {
+		unsigned between = from ? (from + to) / 2 : 0;
+		int ret = renamed_at_best(x, between, &e);
+
+		if (ret)
+			return ret;
+		if (!between)
+			first = e;
+		if (e.noisy) {
+			findings_leave(x->findings, "stores that rename remembers", "forward.renamed", "too noisy with %u stores between", between);
+			return 0;
+		}
+		if (e.value < forwarded / 2)
+			from = between + 1;
+		else
+			to = between;
+	}
+	findings_add(x->findings, "stores that rename remembers", "stores", estimate_exact(from), "forward.renamed", from,
+	             "a load right behind the store takes %.2f cycles", fmax(0, first.value));
+	return 0;
+}
+
 static int forwarding(struct experiment *x)
 {
-	struct estimate same, e, fails;
+	struct estimate same, e;
 	int ret = time_line(x, NULL, "movq %rax, 64(%rdi)\nmovq 64(%rdi), %rax\n", &same);
 
 	if (!ret)
 		ret = changing_source(x, &e);
-	if (!ret)
-		ret = time_line(x, "leaq 64(%rdi), %r8\n", "movl %eax, 64(%rdi)\nmovl %eax, 68(%rdi)\nmovq (%r8), %rax\n", &fails);
 	if (ret)
 		return ret;
 	/* The model counts from the cycle the store's data is known, one behind its uop. */
 	findings_add(x->findings, "store to load", "cycles", e, "forward.latency", fmax(0, e.value - 1),
 	             "%.2f where a load always reads what the same store wrote", same.value);
-	fails = estimate_minus(fails, e);
-	findings_add(x->findings, "store to load, two into one", "cycles", fails, "forward.fail_penalty", fails.value,
-	             "beyond what forwarding takes");
-	return 0;
+	ret = renaming(x, e.value);
+	return ret ? ret : failed_forwarding(x);
 }
 
 struct pattern {
