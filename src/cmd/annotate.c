@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "cmd/command.h"
 #include "cmd/named.h"
 #include "cmd/recorded.h"
@@ -21,7 +23,8 @@ static int run(struct invocation *call)
 	struct recorded rec;
 	int err;
 
-	if (call->argc < 1)
+	/* One operand is SYMBOL; where it is a file, and the default one is not there, it was meant as FILE. */
+	if (call->argc < 1 || (call->argc == 1 && !access(call->argv[0], F_OK) && access(PROFILE_DEFAULT, F_OK)))
 		return command_usage(&command_annotate, "SYMBOL", "is missing");
 	if (call->argc > 2)
 		return command_usage(&command_annotate, call->argv[2], "is one operand too many");

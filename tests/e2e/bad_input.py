@@ -269,6 +269,7 @@ def _():
 @tests.case("annotate of a function that is not there")
 def _():
     check_error(125, "no_such_function", "no function of this name", "report", "annotate", recorded(), "no_such_function")
+    check_error(2, "SYMBOL", "is missing", "usage", "annotate", recorded(), cwd=str(WORK))
 
 
 @tests.case("a file that cannot be written is found out before the program runs")
