@@ -3,8 +3,10 @@
  *
  * The program runs once. The first look is a profile with the methods that learn how instructions behave (method/patterns.h,
  * method/chains.c); findings are made of it (view/diagnosis.h). The second look has the largest predicted: those of an
- * event on the detailed core, supposing that their instructions never meet it, or that the load is prefetched (predict.h); the
- * others on the abstract core, with more of the resource that they stand for (variants.h).
+ * event on the detailed core, supposing that their instructions never meet it, or that the load is prefetched (predict.h); those
+ * of code that is delivered slowly on a detailed core that delivers it otherwise; the others on the abstract core, with more of
+ * the resource that they stand for (variants.h). Each of the two cores reads once what was kept of the run, all that is
+ * supposed side by side: what that costs grows with the run in time, in memory with what is supposed alone.
  *
  * The file gets the figures that diagnosis.h names, of the methods `advice` and `relaxed`, and the keys "unit.RESOURCE".
  */
@@ -27,8 +29,9 @@ static const uint32_t distances[] = { 4, 16, 64 };
 /* One that is predicted on the detailed core, and what came out. */
 struct asked {
 	char key[FINDING_KEY + 16];
-	uint32_t insn;                 /* that the finding is told by */
+	uint32_t insn;                 /* that the finding is told by; CODE_NONE: it is of the run */
 	GArray *never;                 /* struct never */
+	struct core_desc *desc;        /* NULL: the run's */
 	struct supposition supposition;
 	uint64_t cycles;
 };
@@ -52,6 +55,7 @@ static void asked_free(gpointer p)
 	struct asked *a = p;
 
 	g_array_free(a->never, TRUE);
+	g_free(a->desc);
 	g_free(a);
 }
 
@@ -79,15 +83,24 @@ static void advise_close(void *state)
 
 /* --- findings of an event ---------------------------------------------------------------------------- */
 
-static struct asked *ask(struct advise *s, const struct finding *f)
+static struct asked *ask_of_run(struct advise *s, const char *key)
 {
 	struct asked *a = g_new0(struct asked, 1);
 
-	finding_key(f, a->key);
-	a->insn = f->main->insn;
+	g_strlcpy(a->key, key, sizeof a->key);
+	a->insn = CODE_NONE;
 	a->never = g_array_new(FALSE, FALSE, sizeof(struct never));
 	a->supposition.prefetch = CODE_NONE;
 	g_ptr_array_add(s->asked, a);
+	return a;
+}
+
+static struct asked *ask(struct advise *s, const struct finding *f)
+{
+	char key[FINDING_KEY];
+	struct asked *a = ask_of_run(s, finding_key(f, key));
+
+	a->insn = f->main->insn;
 	return a;
 }
 
@@ -99,8 +112,18 @@ static void ask_never(struct advise *s, const struct finding *f)
 		struct never never = { f->part[i].insn->insn, f->event };
 		g_array_append_val(a->never, never);
 	}
-	a->supposition.never = &g_array_index(a->never, struct never, 0);
-	a->supposition.nr = a->never->len;
+}
+
+/* None of the events that were asked for one by one. */
+static void ask_events(struct advise *s)
+{
+	struct asked *all = ask_of_run(s, FINDING_EVENTS);
+
+	for (guint i = 0; i < s->asked->len; i++) {
+		const struct asked *a = s->asked->pdata[i];
+		if (a != all)
+			g_array_append_vals(all->never, a->never->data, a->never->len);
+	}
 }
 
 static void ask_prefetch(struct advise *s, const struct finding *f)
@@ -116,6 +139,50 @@ static void ask_prefetch(struct advise *s, const struct finding *f)
 	}
 }
 
+/* A core that delivers code as one cause supposes, or several. */
+static int ask_delivery(struct advise *s, const char *key, const struct cause *const *cause, unsigned nr)
+{
+	struct asked *a = ask_of_run(s, key);
+	int err = 0;
+
+	a->desc = g_memdup2(s->run.desc, sizeof *s->run.desc);
+	for (unsigned i = 0; i < nr; i++) {
+		for (const char *const *set = cause[i]->set; set && *set && !err; set++)
+			err = core_desc_set(a->desc, *set);
+		for (const char *const *scale = cause[i]->scale; scale && *scale && !err; scale++)
+			err = core_desc_scale(a->desc, *scale);
+	}
+	return err;
+}
+
+static int ask_deliveries(struct advise *s, const struct diagnosis *d)
+{
+	const struct cause *cause[NR_DELIVERIES];
+	char key[FINDING_KEY];
+	unsigned nr = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < d->nr && nr < NR_DELIVERIES && !err; i++) {
+		const struct finding *f = &d->finding[i];
+
+		if (!f->cause->set && !f->cause->scale)
+			continue;
+		cause[nr++] = f->cause;
+		err = ask_delivery(s, finding_key(f, key), &f->cause, 1);
+	}
+	return nr > 1 && !err ? ask_delivery(s, FINDING_DELIVERY, cause, nr) : err;
+}
+
+static struct supposition supposition(const struct asked *a)
+{
+	struct supposition s = a->supposition;
+
+	s.never = (const struct never *)(const void *)a->never->data;
+	s.nr = a->never->len;
+	s.desc = a->desc;
+	return s;
+}
+
 static int predict_events(struct advise *s, const struct spool *steps)
 {
 	guint nr = s->asked->len;
@@ -124,7 +191,7 @@ static int predict_events(struct advise *s, const struct spool *steps)
 	int err = 0;
 
 	for (guint i = 0; i < nr; i++)
-		all[i] = ((struct asked *)s->asked->pdata[i])->supposition;
+		all[i] = supposition(s->asked->pdata[i]);
 	if (nr)
 		err = predict(cycles, &s->run, steps, all, nr);
 	for (guint i = 0; i < nr && !err; i++)
@@ -218,17 +285,22 @@ static int advise_look(void *state, const struct spool *steps, struct query *q)
 		err = diagnosis_new(&d, q);
 	if (err)
 		return err;
+	for (size_t i = 0; i < d->nr; i++)
+		if (d->finding[i].event && events++ < EVENTS)
+			ask_never(s, &d->finding[i]);
+	if (s->asked->len > 1)
+		ask_events(s);
+	err = ask_deliveries(s, d);
 	for (size_t i = 0; i < d->nr; i++) {
 		const struct finding *f = &d->finding[i];
 
-		if (f->event && events++ < EVENTS)
-			ask_never(s, f);
 		if (f->cause->relax && others++ < OTHERS)
 			ask_relaxed(s, d, f, vary, nr);
 		if (f->event && finding_can_prefetch(f) && prefetches++ < PREFETCHES)
 			ask_prefetch(s, f);
 	}
-	err = predict_events(s, steps);
+	if (!err)
+		err = predict_events(s, steps);
 	if (!err)
 		err = predict_relaxed(s, steps);
 	diagnosis_free(d);
@@ -242,7 +314,10 @@ static int advise_save(void *state, struct profile *p)
 
 	for (guint i = 0; i < s->asked->len && !err; i++) {
 		const struct asked *a = s->asked->pdata[i];
-		err = profile_insn_figure(p, "advice", a->insn, a->key, (double)a->cycles);
+		if (a->insn == CODE_NONE)
+			err = profile_figure(p, "advice", a->key, (double)a->cycles);
+		else
+			err = profile_insn_figure(p, "advice", a->insn, a->key, (double)a->cycles);
 	}
 	if (!err && s->cycles)
 		err = profile_figure(p, "relaxed", "cycles", (double)s->cycles);
@@ -276,7 +351,8 @@ const struct command command_advise = {
 		"was seen of it, what usually helps, and how much faster the whole run is predicted to be without it.\n\n"
 		"Findings are cycles of the same cause in one loop, line or function, or of one that is spread over many. The detailed "
 		"core predicts by timing the run once more with the event taken away from these instructions alone, or the load "
-		"prefetched; the abstract core with half the latency, or twice of the resource, that the others wait for.",
+		"prefetched, or code delivered faster; the abstract core with half the latency, or twice of the resource, that the "
+		"others wait for. What predictions save does not add up.",
 	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST,
 	.runs = true,
 	.second = &advise,

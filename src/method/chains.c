@@ -3,7 +3,8 @@
  * how many stood in a chain of operands that leads from one execution of the instruction to the next.
  *
  * Figures of instructions: "share" of the path, "class" (enum latency_class), "carried" and "bound/NAME", parts of the
- * instruction's executions on the path; "bound/port.NAME" and "bound/unit.NAME" say which by the instruction's uops.
+ * instruction's executions on the path; "bound/port.NAME" and "bound/unit.NAME" say which by the instruction's uops,
+ * "bound/decode.erratum" that a jump keeps its window out of the uop cache.
  */
 #include <glib.h>
 
@@ -89,9 +90,37 @@ static void bound_figure(const struct chains *s, uint32_t insn, enum bound bound
 		g_snprintf(buf, (gulong)size, "bound/%s", bound_name(bound));
 }
 
+static uint64_t *window_of(const struct chains *s, const struct insn *in, uint64_t *window)
+{
+	*window = in->pc / (uint64_t)s->desc->uopcache_window / (s->desc->uopcache_pairs ? 2 : 1);
+	return window;
+}
+
+/* Windows of the uop cache, or pairs of them, with a jump that keeps them out of it. Free with g_hash_table_destroy(). */
+static GHashTable *spoilt_windows(const struct chains *s)
+{
+	GHashTable *spoilt = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	uint64_t window;
+
+	for (uint32_t i = 0; i < s->code->nr && s->desc->uopcache_sets && s->desc->uopcache_jcc_erratum; i++) {
+		const struct insn *in = code_insn(s->code, i);
+		if (in->flags & INSN_JCC_ERRATUM)
+			g_hash_table_add(spoilt, g_memdup2(window_of(s, in, &window), sizeof window));
+	}
+	return spoilt;
+}
+
+static bool is_spoilt(const struct chains *s, GHashTable *spoilt, uint32_t insn)
+{
+	uint64_t window;
+
+	return g_hash_table_size(spoilt) && g_hash_table_contains(spoilt, window_of(s, code_insn(s->code, insn), &window));
+}
+
 static int chains_save(const void *state, struct profile *out)
 {
 	const struct chains *s = state;
+	GHashTable *spoilt = spoilt_windows(s);
 	uint64_t total = 0;
 	int err = 0;
 
@@ -113,9 +142,12 @@ static int chains_save(const void *state, struct profile *out)
 			if (!sum.bound[k])
 				continue;
 			bound_figure(s, insn, k, name, sizeof name);
+			if (k == BOUND_DECODE && is_spoilt(s, spoilt, insn))
+				g_strlcat(name, ".erratum", sizeof name);
 			err = profile_insn_figure(out, "chains", insn, name, (double)sum.bound[k] / (double)sum.count);
 		}
 	}
+	g_hash_table_destroy(spoilt);
 	return err;
 }
 

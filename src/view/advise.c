@@ -36,14 +36,24 @@ static const char *last_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "in k_chase, chase.c:72, a loop of 18 instructions run 2,000 times" */
+/* "2,786 places in 517 functions: f [m] 1.2%, g [m] 0.4%, h [m] 0.1%" */
+static void places_words(GString *s, const struct finding *f, uint64_t cycles_units)
+{
+	char buf[PLACE_SIZE], n[NUMBER_SIZE], m[NUMBER_SIZE];
+
+	g_string_append_printf(s, "%s places in %s function%s:", number_grouped(n, f->nr), number_grouped(m, f->nr_functions),
+	                       f->nr_functions == 1 ? "" : "s");
+	for (unsigned i = 0; i < f->nr_functions && i < FINDING_FUNCTIONS; i++)
+		g_string_append_printf(s, "%s %s %s%%", i ? "," : "", place_function(f->hottest[i].function, true, buf),
+		                       percent(n, (double)f->hottest[i].units / (double)cycles_units));
+}
+
+/* "k_chase, chase.c:72, in a loop of 18 instructions that is repeated 2,000 times" */
 static void place_words(GString *s, const struct finding *f)
 {
 	char buf[PLACE_SIZE], n[NUMBER_SIZE];
 	const struct query_insn *in = f->main;
 
-	if (f->spread)
-		g_string_append_printf(s, "%zu places in %u function%s, most of it in ", f->nr, f->nr_functions, f->nr_functions == 1 ? "" : "s");
 	g_string_append(s, place_function(in->function, true, buf));
 	if (in->file)
 		g_string_append_printf(s, ", %s:%" PRIu32, last_name(in->file), in->line);
@@ -117,6 +127,30 @@ static double parameter(struct query *q, const char *name)
 	return 0;
 }
 
+/* How much code waits, and beside it what the uop cache holds, or how often a branch is taken. */
+static void delivery_words(GString *s, struct query *q, const struct facts_table *t, const struct finding *f)
+{
+	double uops = parameter(q, "uopcache.sets") * parameter(q, "uopcache.ways") * parameter(q, "uopcache.line_uops"), taken = 0;
+	char a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE];
+	const struct query_insn *in;
+	size_t nr;
+
+	if (!strcmp(f->cause->pattern, "decode") && uops > 0)
+		add(s, "%s instructions in %s KiB of code; the uop cache holds at most %s uops", number_grouped(a, f->nr),
+		    number_grouped(b, (f->lines * CODE_LINE + KIB - 1) / KIB), number_grouped(c, (uint64_t)uops));
+	if (!strcmp(f->cause->pattern, "erratum"))
+		add(s, "%s instructions stand beside such a jump, in %s KiB of code", number_grouped(a, f->nr),
+		    number_grouped(b, (f->lines * CODE_LINE + KIB - 1) / KIB));
+	if (strcmp(f->cause->pattern, "taken"))
+		return;
+	in = facts_insns(t, &nr);
+	for (size_t i = 0; i < nr; i++)
+		taken += facts_of(t, in[i].insn)->branches * facts_of(t, in[i].insn)->taken;
+	if (taken > 0)
+		add(s, "in the whole run one instruction in %s is a taken branch",
+		    number_ratio(a, query_run(q)->instructions, (uint64_t)llround(taken), 1));
+}
+
 /* The evidence: numbers of what was seen. */
 static void seen_words(GString *s, const struct view_request *r, const struct diagnosis *all, const struct finding *f)
 {
@@ -124,7 +158,9 @@ static void seen_words(GString *s, const struct view_request *r, const struct di
 	const struct facts *facts = facts_of(all->facts, f->main->insn);
 	char a[NUMBER_SIZE], b[NUMBER_SIZE];
 
-	if (f->executions)
+	if (!f->event && f->cause->supposed)
+		delivery_words(s, r->query, all->facts, f);
+	else if (f->executions)
 		add(s, "%s executions%s, %s cycles each", number_grouped(a, f->executions), f->event ? " that met it" : "",
 		    number_ratio(b, f->units / f->executions, run->units_per_cycle, 1));
 	if (f->event & (PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB | PSV_DR_SQ) && facts->accesses > 0)
@@ -161,6 +197,13 @@ static void prediction_words(GString *s, struct query *q, const struct finding *
 		speedup_words(s, p->never);
 		g_string_append_printf(s, " if %s, says ooo", f->cause->supposed);
 	}
+	if (p->all > 0) {
+		speedup_words(s, p->all);
+		g_string_append(s, " if, besides,");
+		for (unsigned i = 0; i < p->nr_also; i++)
+			g_string_append_printf(s, "%s %s", i ? " and" : "", p->also[i]->supposed);
+		g_string_append(s, ", says ooo");
+	}
 	if (p->prefetched > 1) {
 		speedup_words(s, p->prefetched);
 		g_string_append_printf(s, " if `%s` were prefetched %u executions ahead, says ooo", f->part[0].insn->disassembly, p->distance);
@@ -172,7 +215,8 @@ static void prediction_words(GString *s, struct query *q, const struct finding *
 		g_snprintf(key, sizeof key, "unit.%s", p->resource);
 		unit = query_value(q, key);
 		speedup_words(s, p->relaxed);
-		g_string_append_printf(s, " with %s the %s, says abstract", !g_strcmp0(unit, "cycles") ? "half" : "twice", p->resource);
+		g_string_append_printf(s, " with %s the %s, says abstract", !g_strcmp0(unit, "cycles") || !g_strcmp0(unit, "ns") ? "half" : "twice",
+		                       p->resource);
 	}
 }
 
@@ -220,14 +264,22 @@ static void one_prediction_json(struct json *j, const char *model, double speedu
 	json_string(j, key, what);
 }
 
-/* Each with what it supposes: "never" an event, a prefetch with its "distance", a resource "relaxed". */
+/* Each with what it supposes: "never" an event, "supposed" of the core, a prefetch with its "distance", a resource "relaxed". */
 static void predictions_json(struct json *j, const struct finding *f)
 {
 	const struct promise *p = &f->promise;
 
 	json_array(j, "predicted");
 	if (p->never > 0) {
-		one_prediction_json(j, "ooo", p->never, "never", f->cause->event);
+		one_prediction_json(j, "ooo", p->never, f->event ? "never" : "supposed", f->event ? f->cause->event : f->cause->supposed);
+		json_end_object(j);
+	}
+	if (p->all > 0) {
+		one_prediction_json(j, "ooo", p->all, "supposed", f->cause->supposed);
+		json_array(j, "also");
+		for (unsigned i = 0; i < p->nr_also; i++)
+			json_string(j, NULL, p->also[i]->supposed);
+		json_end_array(j);
 		json_end_object(j);
 	}
 	if (p->prefetched > 0) {
@@ -237,6 +289,20 @@ static void predictions_json(struct json *j, const struct finding *f)
 	}
 	if (p->relaxed > 0) {
 		one_prediction_json(j, "abstract", p->relaxed, "relaxed", p->resource);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void functions_json(struct json *j, const struct view_request *r, const struct finding *f)
+{
+	json_uint(j, "nr_functions", f->nr_functions);
+	json_array(j, "functions");
+	for (unsigned i = 0; i < f->nr_functions && i < FINDING_FUNCTIONS; i++) {
+		json_object(j, NULL);
+		json_string(j, "symbol", f->hottest[i].function->symbol);
+		json_string(j, "module", f->hottest[i].function->module);
+		cycles_json(j, "cycles", r, f->hottest[i].units);
 		json_end_object(j);
 	}
 	json_end_array(j);
@@ -264,6 +330,7 @@ static void finding_json(struct json *j, const struct view_request *r, const str
 		json_null(j, "line");
 	loop_json(j, f->loop);
 	json_bool(j, "spread", f->spread);
+	functions_json(j, r, f);
 	json_string(j, "seen", seen->str);
 	json_string(j, "why", f->cause->why);
 	json_array(j, "helps");
@@ -295,6 +362,10 @@ static int json(struct json *j, const struct view_request *r)
 	for (size_t i = 0; i < all->nr_predicted && (!r->limit || i < r->limit); i++)
 		finding_json(j, r, all, &all->finding[i]);
 	json_end_array(j);
+	if (all->events > 0)
+		json_real(j, "speedup_without_events", all->events);
+	else
+		json_null(j, "speedup_without_events");
 	err = notes_json(j, r);
 	json_end_object(j);
 	diagnosis_free(all);
@@ -337,7 +408,10 @@ static void finding_text(struct text *t, const struct view_request *r, const str
 	fprintf(t->out, "%2zu  %s%% of the cycles: %s (%s)\n", i + 1,
 	        percent(n, (double)f->units / (double)query_run(r->query)->cycles_units), f->cause->title, f->cause->event);
 	text_style(t, NULL);
-	place_words(s, f);
+	if (f->spread)
+		places_words(s, f, query_run(r->query)->cycles_units);
+	else
+		place_words(s, f);
 	labelled(t, "Where", s->str);
 	parts(t, r, f);
 	g_string_truncate(s, 0);
@@ -358,6 +432,39 @@ static void finding_text(struct text *t, const struct view_request *r, const str
 	g_string_free(s, TRUE);
 }
 
+/* Why there is nothing to say. */
+static void nothing_text(struct text *t, struct query *q, const struct diagnosis *all)
+{
+	const struct run_info *run = query_run(q);
+	uint64_t cycles = run->cycles_units / run->units_per_cycle;
+	char a[NUMBER_SIZE], line[400];
+
+	if (all->nr)
+		snprintf(line, sizeof line, "Nothing stands out: %zu %s 1%% of the cycles or more, but no model predicts that the run would be faster without.",
+		         all->nr, all->nr == 1 ? "cause has" : "causes have");
+	else
+		snprintf(line, sizeof line, "Nothing stands out: no cause, at one place or at all of them together, has 1%% of the cycles.");
+	g_strlcat(line, " The core commits ", sizeof line);
+	g_strlcat(line, number_ratio(a, run->instructions, MAX(cycles, 1), 2), sizeof line);
+	g_strlcat(line, " instructions a cycle.", sizeof line);
+	fputs("\n  ", t->out);
+	text_fill(t, 2, 2, line);
+}
+
+/* What is saved is not promised several times: one sentence on all events. */
+static void together_text(struct text *t, const struct diagnosis *all)
+{
+	GString *s = g_string_new("Savings do not add up. If none of the events of these findings were met: ");
+	GString *speedup = g_string_new(NULL);
+
+	speedup_words(speedup, all->events);
+	g_string_append_printf(s, "%s, says ooo.", speedup->str);
+	fputs("\n  ", t->out);
+	text_fill(t, 2, 2, s->str);
+	g_string_free(speedup, TRUE);
+	g_string_free(s, TRUE);
+}
+
 static int text(struct text *t, const struct view_request *r)
 {
 	struct diagnosis *all;
@@ -370,10 +477,12 @@ static int text(struct text *t, const struct view_request *r)
 	shown = r->limit ? MIN(r->limit, all->nr_predicted) : r->verbose ? all->nr_predicted : MIN((size_t)LISTED, all->nr_predicted);
 	for (size_t i = 0; i < shown; i++)
 		finding_text(t, r, all, i);
-	if (!all->nr_predicted)
-		fputs("\n  Nothing stands out: of no cause with 1% of the cycles does a model predict that the run would be faster without.\n", t->out);
 	if (shown < all->nr_predicted)
 		fprintf(t->out, "\n  %zu more would save less (-v shows them)\n", all->nr_predicted - shown);
+	if (!all->nr_predicted)
+		nothing_text(t, r->query, all);
+	else if (all->events > 0)
+		together_text(t, all);
 	diagnosis_free(all);
 	return notes_text(t, r);
 }

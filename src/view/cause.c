@@ -10,7 +10,7 @@
 #include "view/advice_text.h"
 
 /* Shares from which on a pattern is believed. */
-static const double MOSTLY = 0.5, UNPREDICTABLE = 0.05;
+static const double MOSTLY = 0.5, UNPREDICTABLE = 0.05, ENDS = 0.5, LONGEST = 0.97;
 enum { FEW = 2, MOST_BOUNDS = 64 };
 
 static const struct { const char *event, *pattern; } listed[] = {
@@ -22,7 +22,8 @@ enum { NR_CAUSES = sizeof listed / sizeof *listed };
 
 struct causes {
 	struct cause row[NR_CAUSES];
-	char *title[NR_CAUSES], *why[NR_CAUSES], *supposed[NR_CAUSES], **helps[NR_CAUSES], **relax[NR_CAUSES];
+	char *title[NR_CAUSES], *why[NR_CAUSES], *supposed[NR_CAUSES];
+	char **helps[NR_CAUSES], **relax[NR_CAUSES], **set[NR_CAUSES], **scale[NR_CAUSES];
 };
 
 /* --- the table --------------------------------------------------------------------------------------- */
@@ -36,12 +37,15 @@ static int read_row(struct causes *c, GKeyFile *file, unsigned i)
 	c->why[i] = g_key_file_get_string(file, group, "why", NULL);
 	c->helps[i] = g_key_file_get_string_list(file, group, "helps", NULL, NULL);
 	c->relax[i] = g_key_file_get_string_list(file, group, "relax", NULL, NULL);
-	c->supposed[i] = g_key_file_get_string(file, listed[i].event, "if", NULL);
+	c->set[i] = g_key_file_get_string_list(file, group, "set", NULL, NULL);
+	c->scale[i] = g_key_file_get_string_list(file, group, "scale", NULL, NULL);
+	c->supposed[i] = g_key_file_get_string(file, c->set[i] || c->scale[i] ? group : listed[i].event, "if", NULL);
 	if (!c->title[i] || !c->why[i] || !c->helps[i] || (!c->relax[i] && !c->supposed[i]))
 		err = error_set(EINVAL, "table of advice", "[%s] is missing, or a part of it", group);
 	c->row[i] = (struct cause){
 		.event = listed[i].event, .pattern = listed[i].pattern, .title = c->title[i], .why = c->why[i],
 		.helps = (const char *const *)c->helps[i], .relax = (const char *const *)c->relax[i], .supposed = c->supposed[i],
+		.set = (const char *const *)c->set[i], .scale = (const char *const *)c->scale[i],
 	};
 	g_free(group);
 	return err;
@@ -83,6 +87,8 @@ void causes_free(struct causes *c)
 		g_free(c->supposed[i]);
 		g_strfreev(c->helps[i]);
 		g_strfreev(c->relax[i]);
+		g_strfreev(c->set[i]);
+		g_strfreev(c->scale[i]);
 	}
 	g_free(c);
 }
@@ -137,8 +143,9 @@ static const char *pattern_of_branch(const struct facts *f)
 	case BRANCH_RETURN:
 		return "return";
 	default:
-		/* One that closes a loop and is wrong about as often as the loop ends. */
-		if (f->back > 0 && f->mispredicted >= UNPREDICTABLE && f->mispredicted <= 2 * (1 - f->taken) && f->taken >= MOSTLY)
+		/* One that closes a loop of a few rounds and is wrong about as often as the loop ends. */
+		if (f->back > 0 && f->mispredicted >= ENDS * (1 - f->taken) && f->mispredicted <= 2 * (1 - f->taken) && f->taken >= MOSTLY &&
+		    f->taken < LONGEST)
 			return "loop";
 		return f->mispredicted >= UNPREDICTABLE ? "unpredictable" : "seldom";
 	}
@@ -205,11 +212,12 @@ static const char *pattern_of_chain(const struct facts_table *t, const struct qu
 	return is_chase(f) ? "chase" : "chain";
 }
 
+/* NULL: the branch, or the code, that was waited for has cycles of its own with their events. */
 static const char *pattern_of_bound(const char *name)
 {
 	static const struct { const char *bound, *pattern; } patterns[] = {
-		{ "memory_order", "forward" }, { "fence", "atomic" }, { "serial", "atomic" }, { "frontend", "frontend" }, { "code", "frontend" },
-		{ "branch", "frontend" }, { "rename", "width" },
+		{ "memory_order", "forward" }, { "fence", "atomic" }, { "serial", "atomic" }, { "frontend", "frontend" }, { "decode", "decode" },
+		{ "decode.erratum", "erratum" }, { "branch.taken", "taken" }, { "rename", "width" }, { "code", NULL }, { "branch", NULL },
 	};
 
 	if (g_str_has_prefix(name, "port"))
@@ -222,35 +230,87 @@ static const char *pattern_of_bound(const char *name)
 	return "window";
 }
 
-const struct cause *cause_base(const struct causes *c, const struct facts_table *t, const struct query_insn *const *in, size_t nr,
-                               const char **bound, const struct query_insn **main)
+static const struct { const char *bound, *pattern; } deliveries[NR_DELIVERIES] = {
+	[DELIVERY_DECODE] = { "decode", "decode" }, [DELIVERY_ERRATUM] = { "decode.erratum", "erratum" },
+	[DELIVERY_TAKEN] = { "branch.taken", "taken" },
+};
+
+const struct cause *cause_delivery(const struct causes *c, enum delivery d)
+{
+	return cause_find(c, "Base", deliveries[d].pattern);
+}
+
+static bool is_delivery(const char *name)
+{
+	for (unsigned d = 0; d < NR_DELIVERIES; d++)
+		if (!strcmp(name, deliveries[d].bound))
+			return true;
+	return !strcmp(name, "frontend");
+}
+
+/* The largest; NULL: none is. `delivery`: of the ways in which the front end is late, or of all else. */
+static const struct weight *largest(const struct weight *w, unsigned nr, bool delivery)
+{
+	const struct weight *best = NULL;
+
+	for (unsigned i = 0; i < nr; i++)
+		if (is_delivery(w[i].name) == delivery && (!best || w[i].part > best->part))
+			best = &w[i];
+	return best;
+}
+
+static double part_of(const struct weight *w, unsigned nr, const char *name)
+{
+	double part = 0, all = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		part += strcmp(w[i].name, name) ? 0 : w[i].part;
+		all += w[i].part;
+	}
+	return all > 0 ? part / all : 0;
+}
+
+/* The instruction with the most of a bound. */
+static const struct query_insn *most_bound(const struct facts_table *t, const struct query_insn *const *in, size_t nr, const char *name)
+{
+	const struct query_insn *main = in[0];
+	double most = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct facts *f = facts_of(t, in[i]->insn);
+		for (size_t k = 0; k < f->nr_bounds; k++) {
+			double part = f->share * f->bound[k].value;
+			if (!strcmp(f->bound[k].name + strlen("bound/"), name) && part > most) {
+				most = part;
+				main = in[i];
+			}
+		}
+	}
+	return main;
+}
+
+bool cause_base(struct base_cause *out, const struct causes *c, const struct facts_table *t, const struct query_insn *const *in, size_t nr)
 {
 	struct weight w[MOST_BOUNDS];
-	unsigned nr_weights = 0, best = 0;
-	double most = 0;
+	unsigned nr_weights = 0;
+	double delivery = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct facts *f = facts_of(t, in[i]->insn);
 		for (size_t k = 0; k < f->nr_bounds; k++)
 			add_bound(w, &nr_weights, f->bound[k].name + strlen("bound/"), f->share * f->bound[k].value);
 	}
-	if (!nr_weights)
-		return NULL;
-	for (unsigned i = 1; i < nr_weights; i++)
-		if (w[i].part > w[best].part)
-			best = i;
-	*main = in[0];
-	for (size_t i = 0; i < nr; i++) {
-		const struct facts *f = facts_of(t, in[i]->insn);
-		for (size_t k = 0; k < f->nr_bounds; k++) {
-			double part = f->share * f->bound[k].value;
-			if (!strcmp(f->bound[k].name + strlen("bound/"), w[best].name) && part > most) {
-				most = part;
-				*main = in[i];
-			}
-		}
-	}
-	const char *dot = strchr(w[best].name, '.');
-	*bound = dot ? dot + 1 : NULL;
-	return cause_find(c, "Base", !strcmp(w[best].name, "latency") ? pattern_of_chain(t, *main) : pattern_of_bound(w[best].name));
+	for (unsigned i = 0; i < nr_weights; i++)
+		delivery += is_delivery(w[i].name) ? w[i].part : 0;
+	const struct weight *other = largest(w, nr_weights, false), *best = !other || delivery > other->part ? largest(w, nr_weights, true) : other;
+	if (!best)
+		return false;
+	*out = (struct base_cause){ .main = most_bound(t, in, nr, best->name) };
+	if (g_str_has_prefix(best->name, "port.") || g_str_has_prefix(best->name, "unit."))
+		out->bound = strchr(best->name, '.') + 1;
+	const char *pattern = strcmp(best->name, "latency") ? pattern_of_bound(best->name) : pattern_of_chain(t, out->main);
+	out->cause = pattern ? cause_find(c, "Base", pattern) : NULL;
+	for (unsigned d = 0; d < NR_DELIVERIES && best != other && strcmp(best->name, "frontend"); d++)
+		out->delivery[d] = part_of(w, nr_weights, deliveries[d].bound);
+	return out->cause;
 }

@@ -4,6 +4,8 @@
 #ifndef CYCLEWISE_VIEW_CAUSE_H
 #define CYCLEWISE_VIEW_CAUSE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "profile/query.h"
@@ -18,14 +20,16 @@
 	X("FL-EX", "serialising") X("FL-EX", "system") X("FL-EX", "faults") X("FL-MO", "late") \
 	X("DR-L1", "thrash") X("DR-L1", "cold") X("DR-TLB", "code") \
 	X("Base", "chain") X("Base", "chase") X("Base", "forward") X("Base", "latency") X("Base", "port") X("Base", "unit") \
-	X("Base", "frontend") X("Base", "width") X("Base", "window") X("Base", "atomic")
+	X("Base", "decode") X("Base", "erratum") X("Base", "taken") X("Base", "frontend") X("Base", "width") X("Base", "window") X("Base", "atomic")
 
 struct cause {
 	const char *event, *pattern;
 	const char *title, *why;
 	const char *const *helps;      /* NULL-terminated */
 	const char *const *relax;      /* resources, NULL-terminated; may hold {class} and {bound}; NULL: none */
-	const char *supposed;          /* of an event: that it is never met, in words; of Base NULL */
+	const char *supposed;          /* what the detailed core supposes, in words; NULL: nothing */
+	/* That is: of an event, that it is never met; of Base, a core with other parameters (core_desc_set(), core_desc_scale()). */
+	const char *const *set, *const *scale; /* NULL-terminated; NULL: none */
 };
 
 /* Reads the table that is built in. 0, or -EINVAL where a row of CAUSES is not in it, or one is in it that is not of CAUSES. */
@@ -41,11 +45,19 @@ uint16_t cause_event(uint16_t signature, const struct facts *f);
 const struct cause *cause_of(const struct causes *c, const struct facts_table *t, const struct query_insn *in, uint16_t event,
                              uint64_t executions);
 
-/*
- * Why a group of instructions has cycles without an event, by what their executions on the critical path waited for. *bound
- * gets the port or unit that was waited for, else NULL; *main the instruction that stands most on the path. NULL: none does.
- */
-const struct cause *cause_base(const struct causes *c, const struct facts_table *t, const struct query_insn *const *in, size_t nr,
-                               const char **bound, const struct query_insn **main);
+/* Ways in which code is delivered slowly: the causes of Base that are a matter of all the code in turn. */
+enum delivery { DELIVERY_DECODE, DELIVERY_ERRATUM, DELIVERY_TAKEN, NR_DELIVERIES };
+const struct cause *cause_delivery(const struct causes *c, enum delivery d);
+
+/* Why a group of instructions has cycles without an event, by what their executions on the critical path waited for. */
+struct base_cause {
+	const struct cause *cause;
+	const char *bound;             /* the port or unit that was waited for; NULL: another thing */
+	const struct query_insn *main; /* the instruction that waited most for it */
+	double delivery[NR_DELIVERIES]; /* where it is one of these: parts of all that was waited for; else 0 */
+};
+
+/* False: none of them is on the path, or what they waited for is told by the events of others. */
+bool cause_base(struct base_cause *out, const struct causes *c, const struct facts_table *t, const struct query_insn *const *in, size_t nr);
 
 #endif

@@ -8,8 +8,8 @@
 
 /* Least part of the run's cycles for a place of its own, and for a finding; of causes that are everywhere; to be looked at. */
 static const double LEAST_PLACE = 0.01, LEAST = 0.01, LEAST_DIFFUSE = 0.1, LEAST_LOOK = 0.0001;
-/* Least speed-up that is worth telling. A resource is relaxed for the whole run, so that all findings of it share what it gives. */
-static const double LEAST_SPEEDUP = 1.005, LEAST_RELAXED = 1.02;
+/* Least speed-up that is worth telling. */
+static const double LEAST_SPEEDUP = 1.005, LEAST_RELAXED = 1.02, MOST_SAVED = 0.99;
 enum { CODE_LINE = 64, LONG_CYCLES = 8 };
 
 /* Parts of one cause at one place. */
@@ -26,14 +26,25 @@ struct group {
 	const struct query_insn *main; /* Base: NULL: the first part */
 };
 
+/* Parts of places that wait for code to be delivered in one way. */
+struct delivered {
+	const struct cause *cause;
+	const struct group *group;     /* the last that has any */
+	unsigned nr_groups;
+	GArray *part;                  /* struct finding_part */
+};
+
 struct diagnosis_private {
 	struct causes *causes;
 	GPtrArray *group;              /* struct group * */
+	struct delivered delivery[NR_DELIVERIES];
+	GPtrArray *relaxing;           /* struct group *: those that resources stand for */
 	GHashTable *at;                /* the same, by key */
 	GArray *finding;               /* struct finding */
-	const struct query_figure *relaxed, *advice; /* [nr_relaxed], [nr_advice] */
-	size_t nr_relaxed, nr_advice;
+	const struct query_figure *relaxed, *advice, *run; /* [nr_relaxed], [nr_advice], [nr_run] */
+	size_t nr_relaxed, nr_advice, nr_run;
 	uint64_t total, units_per_cycle; /* units of the run */
+	uint64_t width;                /* of the core, instructions a cycle; 0: not known */
 };
 
 /* --- groups ------------------------------------------------------------------------------------------ */
@@ -54,7 +65,7 @@ static void group_free(gpointer p)
 {
 	struct group *g = p;
 
-	g_array_free(g->part, TRUE);
+	g_array_unref(g->part);
 	g_free(g);
 }
 
@@ -161,20 +172,45 @@ static int by_units(gconstpointer a, gconstpointer b)
 	return (x->insn->insn > y->insn->insn) - (x->insn->insn < y->insn->insn);
 }
 
+static int by_function_units(gconstpointer a, gconstpointer b)
+{
+	const struct finding_function *x = a, *y = b;
+
+	if (x->units != y->units)
+		return x->units > y->units ? -1 : 1;
+	if (x->function->address != y->function->address)
+		return x->function->address < y->function->address ? -1 : 1;
+	return g_strcmp0(x->function->module, y->function->module);
+}
+
 /* Lines of code and functions that the parts stand in. */
 static void count_places(struct finding *f)
 {
-	GHashTable *lines = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL), *functions = g_hash_table_new(NULL, NULL);
+	GHashTable *lines = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL), *at = g_hash_table_new(NULL, NULL);
+	GArray *functions = g_array_new(FALSE, FALSE, sizeof(struct finding_function));
 
 	for (size_t i = 0; i < f->nr; i++) {
 		gint64 line = (gint64)(f->part[i].insn->pc / CODE_LINE);
+		gpointer key = (gpointer)(uintptr_t)f->part[i].insn->function;
+		guint nr = GPOINTER_TO_UINT(g_hash_table_lookup(at, key));
+
 		g_hash_table_add(lines, g_memdup2(&line, sizeof line));
-		g_hash_table_add(functions, (gpointer)(uintptr_t)f->part[i].insn->function);
+		if (!nr) {
+			struct finding_function one = { .function = f->part[i].insn->function };
+			g_array_append_val(functions, one);
+			nr = functions->len;
+			g_hash_table_insert(at, key, GUINT_TO_POINTER(nr));
+		}
+		g_array_index(functions, struct finding_function, nr - 1).units += f->part[i].units;
 	}
 	f->lines = g_hash_table_size(lines);
-	f->nr_functions = g_hash_table_size(functions);
+	f->nr_functions = functions->len;
+	g_array_sort(functions, by_function_units);
+	for (guint i = 0; i < functions->len && i < FINDING_FUNCTIONS; i++)
+		f->hottest[i] = g_array_index(functions, struct finding_function, i);
 	g_hash_table_destroy(lines);
-	g_hash_table_destroy(functions);
+	g_hash_table_destroy(at);
+	g_array_free(functions, TRUE);
 }
 
 /* The part of `main` before the others, whose order stays. NULL: that with the most cycles is it. */
@@ -205,21 +241,64 @@ static void add_finding(struct diagnosis_private *p, struct group *g, bool sprea
 	g_array_append_val(p->finding, f);
 }
 
+static bool is_delivery(const struct diagnosis_private *p, const struct cause *c)
+{
+	for (unsigned d = 0; d < NR_DELIVERIES; d++)
+		if (c == p->delivery[d].cause)
+			return true;
+	return false;
+}
+
+/* What the group's cycles are beyond those of a front end that delivers all that the core can take. */
+static double waited(const struct diagnosis_private *p, const struct group *g)
+{
+	uint64_t executions = 0, least;
+
+	for (guint i = 0; i < g->part->len; i++)
+		executions += g_array_index(g->part, struct finding_part, i).executions;
+	least = p->width ? executions * p->units_per_cycle / p->width : 0;
+	return g->units > least ? (double)(g->units - least) / (double)g->units : 0;
+}
+
+static void deliver(struct delivered *d, const struct group *g, double part)
+{
+	if (part <= 0)
+		return;
+	d->group = g;
+	d->nr_groups++;
+	for (guint i = 0; i < g->part->len; i++) {
+		struct finding_part p = g_array_index(g->part, struct finding_part, i);
+
+		p.units = (uint64_t)((double)p.units * part);
+		g_array_append_val(d->part, p);
+	}
+}
+
 /* Base: the cause is that of the group's critical path. */
-static void find_cause(const struct diagnosis_private *p, const struct facts_table *t, struct group *g)
+static void find_cause(struct diagnosis_private *p, const struct facts_table *t, struct group *g)
 {
 	GPtrArray *in = g_ptr_array_new();
+	struct base_cause base;
 
 	for (guint i = 0; i < g->part->len; i++)
 		g_ptr_array_add(in, (gpointer)(uintptr_t)g_array_index(g->part, struct finding_part, i).insn);
-	g->cause = cause_base(p->causes, t, (const struct query_insn *const *)(const void *)in->pdata, in->len, &g->bound, &g->main);
+	if (cause_base(&base, p->causes, t, (const struct query_insn *const *)(const void *)in->pdata, in->len)) {
+		g->cause = base.cause;
+		g->bound = base.bound;
+		g->main = base.main;
+	}
 	g_ptr_array_free(in, TRUE);
+	if (!g->cause || !is_delivery(p, g->cause))
+		return;
+	for (unsigned d = 0; d < NR_DELIVERIES; d++)
+		deliver(&p->delivery[d], g, base.delivery[d] * waited(p, g));
+	g->cause = NULL;
 }
 
 /* Causes of Base that are a little everywhere: a place has to stand out to be told. */
 static bool diffuse(const struct cause *c)
 {
-	return !c->supposed && (!strcmp(c->pattern, "frontend") || !strcmp(c->pattern, "width") || !strcmp(c->pattern, "window"));
+	return !strcmp(c->event, "Base") && (!strcmp(c->pattern, "frontend") || !strcmp(c->pattern, "width") || !strcmp(c->pattern, "window"));
 }
 
 /* Where an event of the same place costs more, the rest follows from that. */
@@ -238,7 +317,7 @@ static bool large(const struct diagnosis_private *p, const struct group *g)
 	return (double)g->units >= (diffuse(g->cause) ? LEAST_DIFFUSE : LEAST_PLACE) * (double)p->total;
 }
 
-/* Small groups of one cause, at whatever place, as one. */
+/* Small groups of one cause, at whatever place, as one. What the front end delivers in general is no advice then. */
 static void add_spread(struct diagnosis_private *p, const struct cause *cause)
 {
 	struct group *all = NULL;
@@ -257,10 +336,29 @@ static void add_spread(struct diagnosis_private *p, const struct cause *cause)
 		g_array_append_vals(all->part, g->part->data, g->part->len);
 		all->units += g->units;
 	}
-	if (all && (double)all->units >= LEAST * (double)p->total) {
+	if (all && (double)all->units >= LEAST * (double)p->total && strcmp(cause->pattern, "frontend")) {
 		all->cause = cause;
 		add_finding(p, all, true);
 	}
+}
+
+/* All that waits for one way of delivery: a finding, at a place where it is only one. */
+static void add_delivery(struct diagnosis_private *p, const struct delivered *d)
+{
+	struct group *g;
+
+	if (!d->nr_groups)
+		return;
+	g = g_new0(struct group, 1);
+	g->part = g_array_ref(d->part);
+	g->loop = d->nr_groups == 1 ? d->group->loop : NULL;
+	g_ptr_array_add(p->group, g);
+	for (guint i = 0; i < g->part->len; i++)
+		g->units += g_array_index(g->part, struct finding_part, i).units;
+	if ((double)g->units < LEAST * (double)p->total)
+		return;
+	g->cause = d->cause;
+	add_finding(p, g, d->nr_groups > 1);
 }
 
 static void collect(struct diagnosis_private *p, const struct facts_table *t)
@@ -275,6 +373,8 @@ static void collect(struct diagnosis_private *p, const struct facts_table *t)
 			find_cause(p, t, g);
 		if (g->cause && follows(p, g))
 			g->cause = NULL;
+		if (g->cause && g->cause->relax)
+			g_ptr_array_add(p->relaxing, g);
 		if (g->cause && large(p, g))
 			add_finding(p, g, false);
 		else if (g->cause && !g_ptr_array_find(small, g->cause, NULL))
@@ -282,6 +382,8 @@ static void collect(struct diagnosis_private *p, const struct facts_table *t)
 	}
 	for (guint i = 0; i < small->len; i++)
 		add_spread(p, small->pdata[i]);
+	for (unsigned d = 0; d < NR_DELIVERIES; d++)
+		add_delivery(p, &p->delivery[d]);
 	g_ptr_array_free(small, TRUE);
 }
 
@@ -293,14 +395,19 @@ const char *finding_key(const struct finding *f, char buf[FINDING_KEY])
 	return buf;
 }
 
-const char *finding_resource(const struct diagnosis *d, const struct finding *f, const char *name)
+static const char *resource_name(const struct facts_table *t, const struct query_insn *main, const char *bound, const char *name)
 {
 	static const char *const classes[] = { "latency.integer", "latency.multiply", "latency.float", "latency.vector" };
-	unsigned class = (unsigned)facts_of(d->facts, f->main->insn)->class;
+	unsigned class = (unsigned)facts_of(t, main->insn)->class;
 
 	if (!strcmp(name, "{class}"))
 		return classes[class < G_N_ELEMENTS(classes) ? class : 0];
-	return strcmp(name, "{bound}") ? name : f->bound;
+	return strcmp(name, "{bound}") ? name : bound;
+}
+
+const char *finding_resource(const struct diagnosis *d, const struct finding *f, const char *name)
+{
+	return resource_name(d->facts, f->main, f->bound, name);
 }
 
 bool finding_can_prefetch(const struct finding *f)
@@ -317,19 +424,69 @@ static const struct query_figure *figure_of(const struct diagnosis_private *p, c
 	return NULL;
 }
 
+/* `latency` and `latency.float` relax the same. */
+static bool same_family(const char *a, const char *b)
+{
+	size_t n = strcspn(a, ".");
+
+	return n == strcspn(b, ".") && !strncmp(a, b, n);
+}
+
+/* Units of all places that the resource stands for. */
+static uint64_t units_of_resource(const struct diagnosis *d, const char *resource)
+{
+	const GPtrArray *relaxing = d->priv->relaxing;
+	uint64_t units = 0;
+
+	for (guint i = 0; i < relaxing->len; i++) {
+		const struct group *g = relaxing->pdata[i];
+		const struct query_insn *main = g->main ? g->main : g_array_index(g->part, struct finding_part, 0).insn;
+		bool stands = false;
+
+		for (const char *const *r = g->cause->relax; *r; r++) {
+			const char *name = resource_name(d->facts, main, g->bound, *r);
+			stands |= name && same_family(name, resource);
+		}
+		units += stands ? g->units : 0;
+	}
+	return units;
+}
+
 static void predict_relaxed(const struct diagnosis *d, struct finding *f)
 {
 	const struct query_figure *cycles = figure_of(d->priv, "cycles");
 
 	for (const char *const *r = f->cause->relax; r && *r && cycles; r++) {
 		const struct query_figure *figure = figure_of(d->priv, finding_resource(d, f, *r));
-		double speedup = figure && figure->value > 0 ? cycles->value / figure->value : 0;
+
+		if (!figure || figure->value <= 0 || figure->value >= cycles->value)
+			continue;
+		uint64_t units = MAX(units_of_resource(d, figure->name), f->units);
+		double saved = (1 - figure->value / cycles->value) * (double)f->units / (double)units;
+		double speedup = 1 / (1 - MIN(saved, MIN(MOST_SAVED, (double)f->units / (double)d->priv->total)));
 
 		if (speedup > f->promise.relaxed) {
 			f->promise.relaxed = speedup;
 			f->promise.resource = figure->name;
 		}
 	}
+}
+
+/* The speed-up by which a figure of the run of the method `advice` is; 0: there is none. */
+static double run_speedup(const struct diagnosis_private *p, const char *name)
+{
+	for (size_t i = 0; i < p->nr_run; i++)
+		if (!strcmp(p->run[i].name, name) && p->run[i].value > 0)
+			return (double)p->total / (double)p->units_per_cycle / p->run[i].value;
+	return 0;
+}
+
+static void predict_delivery(const struct diagnosis_private *p, struct finding *f)
+{
+	char key[FINDING_KEY];
+
+	if (is_delivery(p, f->cause))
+		f->promise.never = run_speedup(p, finding_key(f, key));
 }
 
 static void predict_event(const struct diagnosis_private *p, struct finding *f, double cycles)
@@ -352,19 +509,18 @@ static void predict_event(const struct diagnosis_private *p, struct finding *f, 
 	}
 }
 
-/* The speed-up that it is ranked by; 0: none worth telling. What relaxes a resource is never more than the finding has itself. */
-static double speedup(const struct diagnosis_private *p, const struct finding *f)
+/* The speed-up that it is ranked by; 0: none worth telling. */
+static double speedup(const struct finding *f)
 {
-	double most = MAX(f->promise.never, f->promise.prefetched), has = 1 / (1 - MIN(0.99, (double)f->units / (double)p->total));
-	double relaxed = f->promise.relaxed >= LEAST_RELAXED ? MIN(f->promise.relaxed, has) : 0;
+	double most = MAX(f->promise.never, f->promise.prefetched);
 
-	return MAX(most >= LEAST_SPEEDUP ? most : 0, relaxed);
+	return MAX(most >= LEAST_SPEEDUP ? most : 0, f->promise.relaxed >= LEAST_RELAXED ? f->promise.relaxed : 0);
 }
 
-static int by_speedup(gconstpointer a, gconstpointer b, gpointer p)
+static int by_speedup(gconstpointer a, gconstpointer b)
 {
 	const struct finding *x = a, *y = b;
-	double m = speedup(p, x), n = speedup(p, y);
+	double m = speedup(x), n = speedup(y);
 
 	if (m != n)
 		return m > n ? -1 : 1;
@@ -375,6 +531,26 @@ static int by_speedup(gconstpointer a, gconstpointer b, gpointer p)
 	return x->event != y->event ? (x->event < y->event ? -1 : 1) : strcmp(x->cause->pattern, y->cause->pattern);
 }
 
+/* All ways of delivery are told with the one that saves most. */
+static void predict_all(const struct diagnosis *d)
+{
+	const struct diagnosis_private *p = d->priv;
+	struct promise *first = NULL;
+
+	for (size_t i = 0; i < d->nr_predicted; i++) {
+		struct finding *f = &g_array_index(p->finding, struct finding, i);
+
+		if (!is_delivery(p, f->cause))
+			continue;
+		if (first)
+			first->also[first->nr_also++] = f->cause;
+		else
+			first = &f->promise;
+	}
+	if (first && first->nr_also)
+		first->all = run_speedup(p, FINDING_DELIVERY);
+}
+
 static void predict(struct diagnosis *d)
 {
 	struct diagnosis_private *p = d->priv;
@@ -383,13 +559,16 @@ static void predict(struct diagnosis *d)
 		struct finding *f = &g_array_index(p->finding, struct finding, i);
 
 		predict_event(p, f, (double)p->total / (double)p->units_per_cycle);
+		predict_delivery(p, f);
 		predict_relaxed(d, f);
 	}
-	g_array_sort_with_data(p->finding, by_speedup, p);
+	g_array_sort(p->finding, by_speedup);
 	d->finding = (const struct finding *)(const void *)p->finding->data;
 	d->nr = p->finding->len;
-	while (d->nr_predicted < d->nr && speedup(p, &d->finding[d->nr_predicted]) > 0)
+	while (d->nr_predicted < d->nr && speedup(&d->finding[d->nr_predicted]) > 0)
 		d->nr_predicted++;
+	predict_all(d);
+	d->events = run_speedup(p, FINDING_EVENTS);
 }
 
 /* --- the whole --------------------------------------------------------------------------------------- */
@@ -403,8 +582,12 @@ int diagnosis_new(struct diagnosis **out, struct query *q)
 	p->group = g_ptr_array_new_with_free_func(group_free);
 	p->at = g_hash_table_new(group_hash, group_equal);
 	p->finding = g_array_new(FALSE, FALSE, sizeof(struct finding));
+	for (unsigned i = 0; i < NR_DELIVERIES; i++)
+		p->delivery[i].part = g_array_new(FALSE, FALSE, sizeof(struct finding_part));
+	p->relaxing = g_ptr_array_new();
 	p->total = query_run(q)->cycles_units;
 	p->units_per_cycle = query_run(q)->units_per_cycle;
+	p->width = query_run(q)->width;
 	err = causes_new(&p->causes);
 	if (!err)
 		err = facts_new(&d->facts, q);
@@ -412,10 +595,14 @@ int diagnosis_new(struct diagnosis **out, struct query *q)
 		err = query_figures(q, "relaxed", &p->relaxed, &p->nr_relaxed);
 	if (!err)
 		err = query_insn_figures(q, "advice", &p->advice, &p->nr_advice);
+	if (!err)
+		err = query_figures(q, "advice", &p->run, &p->nr_run);
 	if (err) {
 		diagnosis_free(d);
 		return err;
 	}
+	for (unsigned i = 0; i < NR_DELIVERIES; i++)
+		p->delivery[i].cause = cause_delivery(p->causes, i);
 	gather(p, d->facts);
 	collect(p, d->facts);
 	predict(d);
@@ -431,6 +618,9 @@ void diagnosis_free(struct diagnosis *d)
 	facts_free(d->facts);
 	g_hash_table_destroy(d->priv->at);
 	g_ptr_array_free(d->priv->group, TRUE);
+	g_ptr_array_free(d->priv->relaxing, TRUE);
+	for (unsigned i = 0; i < NR_DELIVERIES; i++)
+		g_array_unref(d->priv->delivery[i].part);
 	g_array_free(d->priv->finding, TRUE);
 	g_free(d->priv);
 	g_free(d);
