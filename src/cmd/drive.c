@@ -271,17 +271,19 @@ static void save_run(struct profile *p, const struct drive *d)
 	save_parameters(p, &d->desc);
 }
 
-/* How it went, as far as is known; `over`: the program has ended; `cut`: not all of it was kept. */
-static void save_result(struct profile *p, const struct source_result *r, bool over, bool cut)
+/* How it went, as far as is known; `over`: the program has ended; `cut`: not all of it was kept; `unseen`: a second look is to come. */
+static void save_result(struct profile *p, const struct source_result *r, bool over, bool cut, bool unseen)
 {
-	const char *notes[G_N_ELEMENTS(r->note) + 2] = { NULL };
+	const char *notes[G_N_ELEMENTS(r->note) + 3] = { NULL };
 	size_t nr = 0;
 
 	for (; nr < G_N_ELEMENTS(r->note) && *r->note[nr]; nr++)
 		notes[nr] = r->note[nr];
 	if (cut)
-		notes[nr] = "the run is longer than what is kept of it for a second look: what is said is of its first part; "
+		notes[nr++] = "the run is longer than what is kept of it for a second look: what is said is of its first part; "
 		            "--skip and --count choose another";
+	if (over && unseen)
+		notes[nr] = "the run was cut short before it was timed a second time: nothing is predicted; --count ends one that is too long";
 	profile_set_list(p, "notes", notes);
 	profile_set(p, "emulator", r->emulator);
 	profile_set_int(p, "pid", r->pid);
@@ -303,7 +305,9 @@ static int save(struct drive *d, struct profile *p, bool over)
 	if (err)
 		return err;
 	save_run(p, d);
-	save_result(p, r, over, d->spool && spool_full(d->spool));
+	save_result(p, r, over, d->spool && spool_full(d->spool), d->spool && !d->looked);
+	if (d->looked)
+		profile_set_int(p, "looked", 1);
 	if (d->lanes)
 		err = lanes_save(d->lanes, p);
 	if (d->driven && !err)

@@ -54,8 +54,8 @@ int profiled(const struct command *c, struct invocation *call, const char *path,
 		summary = false;
 	err = drive(&p, &status, &config);
 	error = *error_get();
-	/* After an error the JSON is the error's, and a report of nothing says nothing. */
-	if (p && !(err && (call->output.json || err == -ENODATA)))
+	/* After an error the JSON is the error's, and a report of nothing says nothing, nor does one of what was to be seen a second time. */
+	if (p && !(err && (call->output.json || err == -ENODATA || c->second)))
 		shown = show(call, p, view, summary && !err ? path : NULL);
 	if (profile_close(p) && !err && !shown)
 		shown = -EIO;

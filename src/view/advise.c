@@ -135,9 +135,10 @@ static void delivery_words(GString *s, struct query *q, const struct facts_table
 	const struct query_insn *in;
 	size_t nr;
 
+	if (!strcmp(f->cause->pattern, "decode"))
+		add(s, "%s instructions in %s KiB of code", number_grouped(a, f->nr), number_grouped(b, (f->lines * CODE_LINE + KIB - 1) / KIB));
 	if (!strcmp(f->cause->pattern, "decode") && uops > 0)
-		add(s, "%s instructions in %s KiB of code; the uop cache holds at most %s uops", number_grouped(a, f->nr),
-		    number_grouped(b, (f->lines * CODE_LINE + KIB - 1) / KIB), number_grouped(c, (uint64_t)uops));
+		add(s, "the uop cache holds at most %s uops", number_grouped(c, (uint64_t)uops));
 	if (!strcmp(f->cause->pattern, "erratum"))
 		add(s, "%s instructions stand beside such a jump, in %s KiB of code", number_grouped(a, f->nr),
 		    number_grouped(b, (f->lines * CODE_LINE + KIB - 1) / KIB));
@@ -479,9 +480,9 @@ static int text(struct text *t, const struct view_request *r)
 		finding_text(t, r, all, i);
 	if (shown < all->nr_predicted)
 		fprintf(t->out, "\n  %zu more would save less (-v shows them)\n", all->nr_predicted - shown);
-	if (!all->nr_predicted)
+	if (!all->nr_predicted && query_value(r->query, "looked"))
 		nothing_text(t, r->query, all);
-	else if (all->events > 0)
+	if (all->nr_predicted && all->events > 0)
 		together_text(t, all);
 	diagnosis_free(all);
 	return notes_text(t, r);

@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 """Advice on programs with one known bottleneck each names the right cause, place and instruction, and what it would be without."""
-from lib import BUILD, CORES, WORK, Tests, check, compile_program, cyclewise, profile
+import json
+import signal
+import subprocess
+import time
+
+from lib import BUILD, CORES, CYCLEWISE, WORK, Tests, check, compile_program, cyclewise, profile
 
 tests = Tests()
 
@@ -85,6 +90,39 @@ def prefetch():
     program = compile_program("bottleneck.c", "x86-64")
     found = advice("--roi", "k_chase", "--", program, "memory")
     check(not any("prefetched" in p for f in found["findings"] for p in f["predicted"]), f"{found['findings'][0]['predicted']}")
+
+
+@tests.case("interrupted: what the program did is kept, and it is said that nothing is predicted")
+def interrupted():
+    out = WORK / "interrupted.json"
+    run = subprocess.Popen([CYCLEWISE, "advise", "--no-progress", f"--json={out}", "yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                           text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    time.sleep(5)
+    run.send_signal(signal.SIGINT)
+    errors = run.communicate(timeout=120)[1]
+    check(run.returncode == 130, f"exit status {run.returncode}: {errors}")
+    found = json.loads(out.read_text())
+    check(not found["complete"] and found["instructions"] and not found["findings"], f"{found}")
+    check(any("nothing is predicted" in note for note in found["notes"]), f"{found['notes']}")
+    check("Nothing stands out" not in errors, errors)
+
+
+@tests.case("code in turn, more than the uop cache holds: told once for the run, with its functions and a number")
+def delivery():
+    functions = "".join(f"__attribute__((noinline)) int f{i}(int x) {{ return "
+                        + " + ".join(f"(x ^ {1000 * i + k})" for k in range(8)) + "; }\n" for i in range(400))
+    source = WORK / "turn.c"
+    source.write_text(functions + "int turn(int n) { int s = 0; while (n--) { " + "".join(f"s += f{i}(n); " for i in range(400))
+                      + "} return s; }\nint main(void) { return turn(100) == 1; }\n")
+    subprocess.run(["gcc", "-O1", "-static", "-o", str(WORK / "turn"), str(source)], check=True)
+    found = advice("--roi", "turn", "--", WORK / "turn")
+    what = [(f["event"], f["pattern"], f["share"], f["nr_functions"], f["predicted"]) for f in found["findings"]]
+    patterns = [f["pattern"] for f in found["findings"] if f["event"] == "Base"]
+    check(len(set(patterns) & {"decode", "erratum", "taken", "frontend"}) >= 1 and "frontend" not in patterns, f"{what}")
+    check(all(patterns.count(p) == 1 for p in ("decode", "erratum", "taken") if p in patterns), f"{what}")
+    told = [f for f in found["findings"] if f["pattern"] in ("decode", "erratum", "taken")]
+    for f in told:
+        check(f["nr_functions"] > 100 and len(f["functions"]) == 3 and all(p["model"] == "ooo" for p in f["predicted"]), f"{what}")
 
 
 if __name__ == "__main__":
