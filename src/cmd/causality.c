@@ -11,6 +11,7 @@
 
 #include "cmd/drive.h"
 #include "cmd/executions.h"
+#include "cmd/pipe.h"
 #include "cmd/profiled.h"
 #include "core/abstract_outcome.h"
 #include "core/abstract_time.h"
@@ -21,7 +22,6 @@
 struct thread {
 	struct recipes recipes;        /* abstract */
 	struct outcomes *outcomes;
-	struct outcome_stream stream;
 	struct chrono *chrono;
 	struct core *core;             /* detailed */
 	struct critical *critical;
@@ -29,10 +29,19 @@ struct thread {
 	bool ended;
 };
 
+enum { AHEAD = 4 };                    /* batches of which it may be known what they meet, and not when */
+
+/* Abstract: what a batch meets, on its way to the thread that times it. */
+struct met {
+	struct thread *thread;
+	struct outcome_stream stream;
+};
+
 struct causality {
 	struct driven_run run;
 	bool abstract;
 	struct abstract_costs costs;
+	struct pipe *timing;           /* abstract: of struct met */
 	GPtrArray *thread;             /* struct thread *, NULL: not seen yet */
 	struct executions executions;
 };
@@ -43,7 +52,6 @@ static void thread_free(struct causality *s, struct thread *t)
 		return;
 	chrono_free(t->chrono);
 	outcomes_free(t->outcomes);
-	outcome_stream_fini(&t->stream);
 	if (s->abstract)
 		recipes_fini(&t->recipes);
 	if (t->core)
@@ -92,11 +100,33 @@ static int thread_new(struct thread **out, struct causality *s)
 	return 0;
 }
 
+static void met_take(void *ctx, void *slot)
+{
+	const struct met *m = slot;
+
+	chrono_batch(m->thread->chrono, m->stream.word, m->stream.nr, NULL);
+}
+
+static void met_fini(void *slot)
+{
+	struct met *m = slot;
+
+	outcome_stream_fini(&m->stream);
+}
+
+/* All that was read has been timed. */
+static void settle(struct causality *s)
+{
+	if (s->timing)
+		pipe_wait(s->timing);
+}
+
 static void thread_end(struct causality *s, struct thread *t)
 {
 	if (t->ended)
 		return;
 	t->ended = true;
+	settle(s);
 	if (s->abstract) {
 		chrono_finish(t->chrono);
 	} else {
@@ -111,6 +141,7 @@ static void causality_close(void *state)
 
 	if (!s)
 		return;
+	pipe_free(s->timing, met_fini);
 	for (guint i = 0; i < s->thread->len; i++)
 		thread_free(s, s->thread->pdata[i]);
 	g_ptr_array_free(s->thread, TRUE);
@@ -127,7 +158,7 @@ static int causality_open(void **state, const struct driven_run *run)
 	abstract_costs_init(&s->costs, run->desc);
 	s->thread = g_ptr_array_new();
 	*state = s;
-	return 0;
+	return s->abstract ? pipe_new(&s->timing, "timing", AHEAD, sizeof(struct met), met_take, s) : 0;
 }
 
 static int causality_batch(void *state, const struct step_batch *b)
@@ -144,9 +175,11 @@ static int causality_batch(void *state, const struct step_batch *b)
 	struct thread *t = s->thread->pdata[b->thread];
 	executions_count(&s->executions, s->run.code, b);
 	if (s->abstract) {
-		t->stream.nr = 0;
-		outcomes_batch(t->outcomes, b->step, b->n, b->ahead, &t->stream);
-		chrono_batch(t->chrono, t->stream.word, t->stream.nr, NULL);
+		struct met *m = pipe_slot(s->timing);
+		m->thread = t;
+		m->stream.nr = 0;
+		outcomes_batch(t->outcomes, b->step, b->n, b->ahead, &m->stream);
+		pipe_give(s->timing);
 	} else {
 		s->run.model->batch(t->core, b->step, b->n, b->ahead);
 	}
@@ -242,11 +275,12 @@ static int save_insn(struct profile *p, uint32_t insn, uint64_t executions, cons
 
 static int causality_save(void *state, struct profile *p)
 {
-	const struct causality *s = state;
+	struct causality *s = state;
 	const struct slot_counts none = { 0 };
 	uint64_t total = 0;
 	int err = 0;
 
+	settle(s);
 	for (guint i = 0; i < s->thread->len && !err; i++) {
 		const struct thread *t = s->thread->pdata[i];
 		if (!t)
