@@ -324,13 +324,38 @@ static int write_file(const char *path, const char *text)
 	return error_errno(code, path);
 }
 
+/* A cost file, to be copied anywhere: what it inherits is named by its whole path. NULL: it cannot be read. */
+static char *movable_costs(const char *path)
+{
+	static const char key[] = "\ninherit = ";
+	char *text, *at, *beside, *inherited, *movable;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		return NULL;
+	at = strstr(text, key);
+	if (!at)
+		return text;
+	at += strlen(key);
+	size_t n = strcspn(at, "\n");
+	char *name = g_strndup(at, n), *whole = g_canonicalize_filename(path, NULL);
+	beside = g_path_get_dirname(whole);
+	inherited = g_build_filename(beside, name, NULL);
+	movable = g_strdup_printf("%.*s%s%s", (int)(at - text), text, inherited, at + n);
+	g_free(inherited);
+	g_free(beside);
+	g_free(whole);
+	g_free(name);
+	g_free(text);
+	return movable;
+}
+
 int write_description(const struct written *w, const char *path)
 {
 	size_t stem = g_str_has_suffix(path, ".core") ? strlen(path) - strlen(".core") : strlen(path);
 	char *costs = g_strdup_printf("%.*s.costs", (int)stem, path), *name = g_path_get_basename(costs), *before = NULL, *text;
 	int ret = 0;
 
-	if (*w->parent->desc.costs_path && !g_file_get_contents(w->parent->desc.costs_path, &before, NULL, NULL))
+	if (*w->parent->desc.costs_path && !(before = movable_costs(w->parent->desc.costs_path)))
 		ret = error_errno(EIO, w->parent->desc.costs_path);
 	if (!ret) {
 		text = write_costs_text(w, before ? before : "");

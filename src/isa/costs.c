@@ -341,7 +341,8 @@ static int read_parent(const struct reader *r, const char *name)
 {
 	if (r->parents == MAX_PARENTS)
 		return complain(r, "inheritance over more than %d files, or in a circle", MAX_PARENTS);
-	g_autofree char *beside = g_path_get_dirname(r->path), *path = g_build_filename(beside, name, NULL);
+	g_autofree char *beside = g_path_get_dirname(r->path);
+	g_autofree char *path = g_path_is_absolute(name) ? g_strdup(name) : g_build_filename(beside, name, NULL);
 	struct reader parent = { .costs = r->costs, .path = path, .parents = r->parents + 1 };
 	return read_file(&parent);
 }

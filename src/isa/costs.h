@@ -2,7 +2,7 @@
  * The cost file of a core (data/cores/NAME.costs): what overrides LLVM's figures, or stands in for them.
  *
  *      # comment
- *      inherit = NAME.costs        in front of all sections: a file beside this one, as if its sections stood first; ports
+ *      inherit = NAME.costs        in front of all sections: a file beside this one, or by its whole path, as if its sections stood first; ports
  *                                  of its sets that this core has not are left out of them
  *      [ports]                     LLVM's resources as sets of the core's ports; inherited resources are dropped here
  *      SKXPort01 = p0 p1
