@@ -164,6 +164,13 @@ static void read_line(struct frontend *f, const struct insn *in, uint64_t pc, st
 	}
 }
 
+/* Branch prediction starts anew in `cycle`. */
+static void lookup_from(struct frontend *f, uint64_t cycle)
+{
+	f->lookup = cycle;
+	f->looked = UINT32_MAX;
+}
+
 /* Branch prediction comes to the packet that begins at `pc`: a look-up, unless the last one's block goes on. */
 static void predict(struct frontend *f, uint64_t pc)
 {
@@ -172,9 +179,17 @@ static void predict(struct frontend *f, uint64_t pc)
 
 	if (f->packet >= ahead)
 		room = f->packet_fetch[(f->packet - ahead) % FRONTEND_RING];
-	if (block != f->block)
-		f->known = f->lookup;
-	f->known = later(f->known, room);
+	if (block != f->block) {
+		if (f->lookup != f->known + 1 || f->looked >= (unsigned)f->desc->branch_lookups) {
+			f->known = f->lookup;
+			f->looked = 0;
+		}
+		f->looked++;
+	}
+	if (room > f->known) {
+		f->known = room;
+		f->looked = 1;
+	}
 	f->lookup = f->known + 1;
 	f->block = block;
 }
@@ -416,7 +431,7 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 		f->path = PATH_UOPCACHE;
 	unsigned bubble = (unsigned)(p->btb == BTB_SECOND ? d->branch_btb2_bubble : d->branch_taken_bubble);
 	if (p->redirect)
-		f->lookup = f->run.next = f->fetch + (unsigned)d->branch_decode_redirect;
+		lookup_from(f, f->run.next = f->fetch + (unsigned)d->branch_decode_redirect);
 	else if (!d->fetch_runahead)
 		f->run.next = at + 1 + bubble;
 	else
@@ -452,7 +467,7 @@ void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 	f->broken = true;
 	f->here_bytes = 0;
 	f->run.next = cycle;
-	f->lookup = cycle;
+	lookup_from(f, cycle);
 	f->block = UINT64_MAX;
 	f->packet = packet;
 	f->line = UINT64_MAX;

@@ -78,6 +78,7 @@ struct frontend {
 	uint64_t lookup;               /* where branch prediction runs ahead: cycle of its next look-up */
 	uint64_t block;                /* ... pc / branch.lookup of its last; UINT64_MAX: what comes next needs another */
 	uint64_t known;                /* ... and the cycle of that */
+	uint32_t looked;               /* ... and the look-ups in it so far; UINT32_MAX: the next is in another */
 
 	uint64_t line;                 /* last code line read from L1I */
 	uint64_t predecode;            /* decoders: the same for predecode */

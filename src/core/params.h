@@ -40,7 +40,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(uopcache, pairs, 0, 0, 1, "0/1", "a window that cannot be cached keeps the other of its aligned pair out, too") \
 	X(loop, buffer, 0, 0, 256, "uops", "loop stream detector: loops up to this many uops replay from the queue; 0: none") \
 	X(queue, entries, 64, 4, 512, "uops", "uop queue in front of rename (where there is no fetch buffer, the same)") \
-	X(branch, lookup, 64, 16, 128, "bytes/cycle", "aligned code bytes that branch prediction looks up a cycle where it runs ahead") \
+	X(branch, lookup, 64, 16, 128, "bytes", "aligned block of code that branch prediction looks up at once where it runs ahead") \
+	X(branch, lookups, 1, 1, 8, "blocks/cycle", "of them that it looks up in a cycle") \
 	X(branch, taken_bubble, 0, 0, 10, "cycles", "lost by fetch, or by prediction where it runs ahead, after a predicted-taken branch that the first-level BTB holds") \
 	X(branch, btb2_bubble, 2, 0, 20, "cycles", "lost when the second-level BTB supplies the target") \
 	X(branch, decode_redirect, 7, 1, 40, "cycles", "fetch to fetch, direct branch unknown to the BTB, found at decode") \
