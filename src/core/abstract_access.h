@@ -7,6 +7,12 @@
 
 #include "core/abstract_state.h"
 
+/* A slot of an array that has `nr`: outcomes may be those of a core with a larger cache. */
+static inline uint32_t within(uint32_t slot, uint32_t nr)
+{
+	return __builtin_expect(slot < nr, 1) ? slot : slot % nr;
+}
+
 /* --- one instruction --------------------------------------------------------------------------------- */
 
 /* What the steps of one instruction hand on to one another. */
@@ -88,13 +94,15 @@ INLINE void transfer(struct chrono *v, const enum chrono_mode mode, struct way *
 INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
 {
 	enum level level = outcome_level(word);
-	struct when *slot = &v->missing[v->nr_missing++ % v->cost.misses];
+	struct when *slot = &v->missing[v->next_missing];
+
+	v->next_missing = v->next_missing + 1 == v->cost.misses ? 0 : v->next_missing + 1;
 
 	if (constrain(v, mode, w, slot))
 		y->why = REASON_MISSES;
 	transfer(v, mode, y, w, level, true);
 	w->t += v->cost.level[level];
-	uint32_t slot1 = outcome_slot(word) % v->nr_line1, slot2 = outcome_slot2(word) % v->nr_line2;
+	uint32_t slot1 = within(outcome_slot(word), v->nr_line1), slot2 = within(outcome_slot2(word), v->nr_line2);
 	if (constrain(v, mode, w, &v->line2[slot2])) {
 		y->why = REASON_LOAD;
 		level = (enum level)v->from2[slot2];
@@ -198,7 +206,7 @@ INLINE void fill_word(struct chrono *v, const enum chrono_mode mode, struct way 
 	transfer(v, mode, y, &w, outcome_level(word), true);
 	w.t += v->cost.level[outcome_level(word)];
 	add_self(v, mode, &w);
-	uint32_t slot1 = outcome_slot(word) % v->nr_line1, slot2 = outcome_slot2(word) % v->nr_line2;
+	uint32_t slot1 = within(outcome_slot(word), v->nr_line1), slot2 = within(outcome_slot2(word), v->nr_line2);
 	if (outcome_kind(word) == OUTCOME_FILL_L2) {
 		v->line2[slot2] = w;
 		v->from2[slot2] = (uint8_t)outcome_level(word);

@@ -76,8 +76,8 @@ struct chrono {
 	uint64_t loads_mask, stores_mask;
 	struct when *loads, *stores;   /* [n & mask]: commit of the n-th load; drain of the n-th store */
 	uint64_t nr_loads, nr_stores;
-	struct when *missing;          /* [n % cost.misses]: end of the n-th miss */
-	uint64_t nr_missing;
+	struct when *missing;          /* [cost.misses]: ends of the last misses, a ring */
+	uint32_t next_missing;         /* the oldest of them */
 	struct when *written;          /* [n % STORE_RING]: data of the n-th store known */
 	uint64_t nr_written;
 	struct when *line1, *line2;    /* [slot]: the line is in L1D, L2 */

@@ -34,7 +34,7 @@ INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum c
 			if (level != LEVEL_L1) {
 				transfer(v, mode, y, &f->supply, level, true);
 				there += v->cost.code[level];
-				constrain(v, mode, &f->supply, &v->line2[outcome_slot2(*word) % v->nr_line2]);
+				constrain(v, mode, &f->supply, &v->line2[within(outcome_slot2(*word), v->nr_line2)]);
 				y->psv |= PSV_DR_L1;
 				y->code_level = (uint8_t)level;
 			}
