@@ -21,6 +21,7 @@ enum form {
 	FORM_PLAIN,                /* what is contiguous in one direction is one access */
 	FORM_ATOMIC,               /* a read and a write of the same place are one access */
 	FORM_SEPARATE,             /* gathers and scatters: each element stays */
+	FORM_READS_4, FORM_READS_8, FORM_READS_16, /* the emulator reads more than the instruction does: so many bytes are its own */
 	FORM_REP,                  /* rep string with one access an iteration */
 	FORM_REP_COPY,             /* a read and a write an iteration */
 	FORM_REP_COMPARE,          /* two reads an iteration */
@@ -86,6 +87,12 @@ static inline enum form blocks_form(const struct blocks *b, uint32_t insn)
 
 /* How an instruction's accesses become steps; forms.c. */
 enum form form_of(enum isa isa, uint32_t flags, const uint8_t *bytes, size_t size);
+/* Bytes that an instruction of such a form reads; 0: all that the emulator does. */
+static inline unsigned form_reads(enum form form)
+{
+	return form >= FORM_READS_4 && form <= FORM_READS_16 ? 4u << (form - FORM_READS_4) : 0;
+}
+
 /* x86: bytes of each access of a string instruction. */
 unsigned form_element(const uint8_t *bytes, size_t size);
 /* x86: whether an instruction writes several places that do not join. */

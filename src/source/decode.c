@@ -307,6 +307,12 @@ static inline void access_made(struct decoder *d, uint64_t word)
 		}
 	}
 	struct step *s = &d->step[d->base + i + d->extra];
+	unsigned most = form_reads(form);
+	if (__builtin_expect(most != 0, 0)) {
+		if (s->flags & STEP_LOAD && s->bytes >= most)
+			return;
+		bytes = bytes < most ? bytes : most;
+	}
 	if (__builtin_expect(s->flags & ACCESS_FLAGS, 0)) {
 		access_more(d, d->base + i + d->extra, addr, bytes, rw, form);
 		return;

@@ -68,6 +68,40 @@ static bool x86_gathers(const uint8_t *bytes, size_t size)
 	return ((vex || evex) && (opcode & 0xfc) == 0x90) || (evex && (opcode & 0xfc) == 0xa0);
 }
 
+/*
+ * What QEMU 7.2 reads too much of: 16 bytes for scalar fused multiply-adds (VEX map 0F38, opcodes 99, 9B .. BF), and twice the
+ * operand of CVTDQ2PD (F3 0F E6). FORM_PLAIN: neither.
+ */
+static enum form x86_reads(const uint8_t *bytes, size_t size)
+{
+	unsigned map = 1, prefix = 0, wide = 0;
+	bool w = false;
+
+	for (; size && (*bytes == 0xf3 || *bytes == 0x67 || (*bytes & 0xe7) == 0x26 || (*bytes & 0xfe) == 0x64); bytes++, size--)
+		prefix = *bytes == 0xf3 ? 2 : prefix;
+	if (size && (*bytes & 0xf0) == 0x40)
+		bytes++, size--;
+	if (size < 3 || (bytes[0] == 0xc5 && size < 4) || (bytes[0] == 0xc4 && size < 5))
+		return FORM_PLAIN;
+	if (bytes[0] == 0xc5 || bytes[0] == 0xc4) {
+		unsigned last = bytes[0] == 0xc4 ? 2 : 1;
+		map = last == 2 ? bytes[1] & 0x1f : 1;
+		w = last == 2 && bytes[2] >> 7;
+		prefix = bytes[last] & 3;
+		wide = bytes[last] >> 2 & 1;
+		bytes += last + 1;
+	} else if (bytes[0] == 0x0f) {
+		bytes++;
+	} else {
+		return FORM_PLAIN;
+	}
+	if (map == 1 && prefix == 2 && bytes[0] == 0xe6)
+		return wide ? FORM_READS_16 : FORM_READS_8;
+	if (map == 2 && prefix == 1 && bytes[0] >= 0x98 && bytes[0] <= 0xbf && (bytes[0] & 9) == 9)
+		return w ? FORM_READS_8 : FORM_READS_4;
+	return FORM_PLAIN;
+}
+
 /* Vector loads and stores with indexed addressing: LOAD-FP or STORE-FP, a vector width, mop 01 or 11. */
 static bool riscv_gathers(uint32_t word)
 {
@@ -83,6 +117,8 @@ enum form form_of(enum isa isa, uint32_t flags, const uint8_t *bytes, size_t siz
 		return FORM_ATOMIC;
 	if (isa == ISA_X86_64 && x86_gathers(bytes, size))
 		return FORM_SEPARATE;
+	if (isa == ISA_X86_64 && flags & INSN_LOAD)
+		return x86_reads(bytes, size);
 	if (isa == ISA_RISCV64 && riscv_gathers(word_of(bytes, size)))
 		return FORM_SEPARATE;
 	return FORM_PLAIN;
