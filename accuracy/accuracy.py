@@ -65,12 +65,14 @@ def keep(core):
     """The core as results.csv names it; a description of one's own is kept beside, with its cost file."""
     if "/" not in core and not core.endswith(".core"):
         return core
-    own = [path.resolve() for path in core_files(str(Path(core).resolve())) if not path.is_relative_to(TOP / "data")]
+    own = [path.resolve() for path in core_files(str(Path(core).resolve())) if not path.resolve().is_relative_to(TOP / "data")]
+    shipped = {path.name for path in (TOP / "data/cores").glob("*.costs")}
     if not own[0].is_relative_to(HOST):
         shutil.rmtree(HOST, ignore_errors=True)
         HOST.mkdir()
         for path in own:
-            shutil.copy(path, HOST)
+            if path.name not in shipped:  # the build's copy of one that is inherited from
+                (HOST / path.name).write_text(re.sub(r"^inherit = /.*/(\S+\.costs)$", r"inherit = ../../data/cores/\1", path.read_text(), flags=re.MULTILINE))
     return str((HOST / own[0].name).relative_to(TOP))
 
 

@@ -33,8 +33,14 @@ def sources(names):
     return found
 
 
+def cost_files(path):
+    """A cost file, and those that it inherits from."""
+    parents = re.findall(r"^\s*inherit\s*=\s*(\S+)", path.read_text(), re.MULTILINE)
+    return [path] + [file for parent in parents for file in cost_files((path.parent / parent).resolve())]
+
+
 def core_files(core):
-    """The description of a core, its parents', and the cost files that they name."""
+    """The description of a core, its parents', and the cost files that they name, with their parents."""
     path = TOP / core if "/" in core or core.endswith(".core") else TOP / "data/cores" / f"{core}.core"
     text = path.read_text()
     found = [path]
@@ -42,14 +48,14 @@ def core_files(core):
         if key == "inherit":
             found += core_files(value)
         else:
-            found.append(path.parent / value)
+            found += cost_files(path.parent / value)
     return found
 
 
 def state(core):
     """{part: hash} of the present tree with a core."""
     parts = {part: digest(sources(names)) for part, names in SOURCES.items()}
-    parts["description"] = digest(core_files(core))
+    parts["description"] = digest(set(core_files(core)))
     parts["suite"] = digest(sources(SUITE))
     return parts
 
