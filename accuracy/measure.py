@@ -33,11 +33,11 @@ class Measure:
         done = subprocess.run([str(self.folder / "clock")], capture_output=True, text=True, check=True)
         return float(done.stdout)
 
-    def stat(self, command, **options):
+    def stat(self, command, stdout=subprocess.DEVNULL, **options):
         """What `cyclewise stat --json` says of a command."""
         with tempfile.NamedTemporaryFile(suffix=".json") as out:
             done = subprocess.run([self.cyclewise, "stat", "--no-progress", "-q", "--core", self.core, f"--json={out.name}", "--", *command],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", timeout=900, **options)
+                                  stdout=stdout, stderr=subprocess.PIPE, text=True, errors="replace", timeout=900, **options)
             if done.returncode:
                 raise Failed(f"under cyclewise: {first_line(done.stderr)}")
             answer = json.loads(Path(out.name).read_text())
