@@ -14,7 +14,7 @@ struct lower_desc {
 	enum level level;
 	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth, banks, line;
 	const char *replacement;
-	bool victim;
+	bool victim, duplex;
 };
 
 static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above, uint64_t window)
@@ -29,11 +29,12 @@ static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above
 	l->write_units = calendar_units((uint64_t)p->line, (uint64_t)p->write_bandwidth, 1);
 	l->name = p->level;
 	l->victim = p->victim;
-	l->bus = calloc((size_t)p->banks, sizeof *l->bus);
-	if (!l->bus)
+	l->up = calloc((size_t)p->banks * 2, sizeof *l->up);
+	if (!l->up)
 		return -ENOMEM;
-	for (int32_t i = 0; i < p->banks && !err; i++)
-		err = calendar_init(&l->bus[i], window);
+	l->down = p->duplex ? l->up + p->banks : l->up;
+	for (int32_t i = 0; i < (p->duplex ? 2 : 1) * p->banks && !err; i++)
+		err = calendar_init(&l->up[i], window);
 	if (!err)
 		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
 	return err;
@@ -41,10 +42,10 @@ static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above
 
 static void lower_fini(struct lower *l)
 {
-	for (uint32_t i = 0; l->bus && i < l->banks.by; i++)
-		calendar_fini(&l->bus[i]);
-	free(l->bus);
-	l->bus = NULL;
+	for (uint32_t i = 0; l->up && i < 2 * l->banks.by; i++)
+		calendar_fini(&l->up[i]);
+	free(l->up);
+	l->up = l->down = NULL;
 	mshr_fini(&l->mshr);
 	cache_fini(&l->lines);
 }
@@ -54,7 +55,7 @@ int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t w
 #define LOWER(group, level_, victim_) { .name = #group, .level = level_, .replacement = desc->group##_replacement, \
 	.size = desc->group##_size, .ways = desc->group##_ways, .line = desc->group##_line, .latency = desc->group##_latency, \
 	.mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, .write_bandwidth = desc->group##_write_bandwidth, \
-	.banks = desc->group##_banks, .victim = victim_ }
+	.banks = desc->group##_banks, .duplex = desc->group##_duplex, .victim = victim_ }
 	const struct lower_desc levels[MAX_LOWER] = {
 		LOWER(l2, LEVEL_L2, false),
 		LOWER(llc, LEVEL_LLC, desc->llc_victim),
@@ -92,11 +93,12 @@ void hierarchy_fini(struct hierarchy *h)
 	streamer_fini(&h->streamer);
 }
 
-static struct calendar *bus_of(struct lower *l, uint64_t line)
+/* Of the buses of all banks, that of `line`. */
+static struct calendar *bus_of(struct calendar *buses, const struct lower *l, uint64_t line)
 {
 	uint32_t bank;
 	divide(&l->banks, line, &bank);
-	return &l->bus[bank];
+	return &buses[bank];
 }
 
 static void write_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_t line, bool dirty);
@@ -128,7 +130,7 @@ static void write_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64
 	if (!dirty && !l->victim)
 		return;
 
-	uint64_t there = calendar_book(bus_of(l, line), cycle, l->write_units);
+	uint64_t there = calendar_book(bus_of(l->down, l, line), cycle, l->write_units);
 	int64_t at = cache_find(&l->lines, line);
 	if (at >= 0) {
 		l->lines.lines[at].dirty |= dirty;
@@ -179,7 +181,7 @@ static void read_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_
 			cache_drop(&l->lines, (uint64_t)at);
 		}
 	}
-	r->fill = calendar_book(bus_of(l, line), r->fill, l->read_units);
+	r->fill = calendar_book(bus_of(l->up, l, line), r->fill, l->read_units);
 }
 
 /* A prefetch into the first level, or the second where the first is busy; found out at `cycle` that it is wanted. */
@@ -207,7 +209,7 @@ void hierarchy_read(struct hierarchy *h, uint64_t cycle, uint64_t line, enum rea
 	if (h->nr && ((who == READ_CODE && h->ideal_code) || (who == READ_DATA && h->ideal_data))) {
 		struct lower *l = &h->lower[0];
 		*r = (struct reply){ .from = l->name };
-		r->fill = calendar_book(bus_of(l, line), cycle + l->latency, l->read_units);
+		r->fill = calendar_book(bus_of(l->up, l, line), cycle + l->latency, l->read_units);
 		return;
 	}
 	read_at(h, 0, cycle, line, r);
@@ -251,7 +253,7 @@ void hierarchy_read_near(struct hierarchy *h, uint64_t cycle, uint64_t line, enu
 	else if (!l->victim)
 		install(h, 0, cycle, line, &there);
 	*r = (struct reply){ .from = l->name };
-	r->fill = calendar_book(bus_of(l, line), cycle + l->latency, l->read_units);
+	r->fill = calendar_book(bus_of(l->up, l, line), cycle + l->latency, l->read_units);
 }
 
 void hierarchy_write(struct hierarchy *h, uint64_t cycle, uint64_t line, bool dirty)

@@ -3,7 +3,7 @@
  *
  * Latencies are counted from the request in L1, so that a level adds what it takes longer than the one above.
  * A line goes up through the bus of every level it passes, and stays in those that are filled by misses; evictions
- * go down through the same buses. A line asked for while it is on its way is waited for, not asked for again.
+ * go down through the same buses, or through such of their own (duplex). A line asked for while it is on its way is waited for, not asked for again.
  *
  * llc.victim: lines from memory pass the last level by; it keeps what the level above evicts, and gives up what
  * that one takes back (Skylake-SP). Otherwise every miss fills every level and only dirty lines come down; a line
@@ -28,7 +28,7 @@ enum { MAX_LOWER = 2 };
 struct lower {
 	struct cache lines;
 	struct mshr mshr;      /* its misses */
-	struct calendar *bus;  /* [banks.by]: to and from the level above */
+	struct calendar *up, *down; /* [banks.by]: to the level above, and from it; one and the same where those take turns */
 	struct divisor banks;
 	uint64_t latency;      /* cycles beyond the level above */
 	uint32_t read_units, write_units; /* of a bus, for one line up and down */

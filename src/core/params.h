@@ -134,9 +134,10 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 12) CACHE_WIDTH_PARAMS(X, l1d, 64) \
 	X(l1d, simple_latency, 4, 1, 20, "cycles", "load to use of an integer load with a simple address whose base was loaded") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \
-	X(l2, write_bandwidth, 64, 1, 256, "bytes/cycle", "from the level above, evicted lines; takes turns with what goes up") \
+	X(l2, write_bandwidth, 64, 1, 256, "bytes/cycle", "from the level above, evicted lines") \
+	X(l2, duplex, 0, 0, 1, "0/1", "1: evicted lines come down beside what goes up, 0: they take turns") \
 	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 48) CACHE_WIDTH_PARAMS(X, llc, 16) \
-	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "the same") \
+	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "the same") X(llc, duplex, 0, 0, 1, "0/1", "the same") \
 	X(llc, victim, 0, 0, 1, "0/1", "1: filled by evictions of the level above (non-inclusive), 0: by every fill") \
 	X(dram, latency_ns, 75, 0, 10000, "ns", "controller and interconnect, the banks apart") \
 	X(dram, cas_ns, 14, 0, 1000, "ns", "column access") \

@@ -197,22 +197,35 @@ static void slow_buses(struct core_desc *d)
 	d->l2_write_bandwidth = 16;
 }
 
-/* A dirty line on its way down takes the bus between two that go up; a clean one does not. */
+static void slow_buses_apart(struct core_desc *d)
+{
+	slow_buses(d);
+	d->l2_duplex = 1;
+	d->l2_banks = 2;
+}
+
+/* A dirty line on its way down takes the bus between two that go up, unless there is one for each way; a clean one does not. */
 static void write_back(void **state)
 {
-	for (int dirty = 0; dirty < 2; dirty++) {
-		struct memory *m = plain(slow_buses);
+	static const struct {
+		void (*change)(struct core_desc *);
+		bool dirty;
+		uint64_t wait;
+	} rows[] = { { slow_buses, false, 8 }, { slow_buses, true, 4 + 8 }, { slow_buses_apart, true, 8 } };
+
+	for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+		struct memory *m = plain(rows[row].change);
 		struct access a;
 
 		evict(m, 1000, A, L1_STEP, 16);              /* 1 to 8 are in L2 alone, 9 to 16 in L1D too */
-		if (dirty)
+		if (rows[row].dirty)
 			memory_store(m, 50000, A + 9 * L1_STEP, 8, PC, &a);
 		else
 			load(m, 50000, A + 9 * L1_STEP);
 		for (uint64_t i = 10; i <= 16; i++)
 			load(m, 50100 + i, A + i * L1_STEP); /* 9 is the oldest now */
 		assert_int_equal(load(m, 60000, A + 1 * L1_STEP).done, 60014);
-		assert_int_equal(load(m, 60000, A + 2 * L1_STEP).done, dirty ? 60014 + 4 + 8 : 60014 + 8);
+		assert_int_equal(load(m, 60000, A + 2 * L1_STEP).done, 60014 + rows[row].wait);
 		memory_free(m);
 	}
 }
