@@ -2,7 +2,8 @@
  * Which resource of the core limits the run: each is weighted in turn, and what the run would have taken is compared.
  *
  * All variants are fed by one run of the program (variants.h). When some of it has been seen, the resources that
- * limit most so far are combined too, since to relieve one alone often does nothing when two are saturated.
+ * limit most so far are combined too, since to relieve one alone often does nothing when two are saturated. Where none
+ * limits the run alone, it is those of which less would cost most.
  * Ref: Gus §3.2.
  */
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include "cmd/variants.h"
 #include "method/method.h"
 
-enum { MOST_WEIGHTS = 8, COMBINED = 3 };
+enum { MOST_WEIGHTS = 8, COMBINED = 3, WORTH_A_WORD = 50 }; /* of the run: 2%, as the view has it */
 
 struct measured {                      /* one variant */
 	char name[VARIANT_PARTS * VARY_NAME];
@@ -147,7 +148,7 @@ static int sensitivity_open(void **state, const struct driven_run *run)
 
 /* --- combinations ------------------------------------------------------------------------------------ */
 
-/* The most relaxing weight. */
+/* The most relaxing weight, and the least. */
 static uint32_t most_relaxed(const struct sensitivity *s)
 {
 	uint32_t most = 0;
@@ -157,31 +158,57 @@ static uint32_t most_relaxed(const struct sensitivity *s)
 	return most;
 }
 
-/* Cycles with the resource at its most relaxed; UINT64_MAX: not weighted. */
-static uint64_t relaxed_cycles(const struct sensitivity *s, const struct vary *v)
+static uint32_t least_relaxed(const struct sensitivity *s)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (unsigned i = 0; i < s->nr_weights; i++)
+		least = MIN(least, s->weight[i]);
+	return least;
+}
+
+/* By how many cycles the run is shorter with the resource relaxed by `weight`; INT64_MIN: not weighted so. */
+static int64_t saves(const struct sensitivity *s, const struct vary *v, uint32_t weight)
 {
 	for (guint i = 0; i < s->measured->len; i++) {
 		const struct measured *m = &g_array_index(s->measured, struct measured, i);
-		if (!strcmp(m->name, v->name) && m->weight == capacity_weight(v, most_relaxed(s)))
-			return variants_cycles(s->variants, m->variant);
+		if (!strcmp(m->name, v->name) && m->weight == capacity_weight(v, weight))
+			return (int64_t)(variants_cycles(s->variants, 0) - variants_cycles(s->variants, m->variant));
 	}
-	return UINT64_MAX;
+	return INT64_MIN;
+}
+
+/* Some resource alone saves as much of the run as is worth a word. */
+static bool one_limits(const struct sensitivity *s)
+{
+	for (unsigned i = 0; i < s->nr; i++)
+		if (saves(s, &s->row[i], most_relaxed(s)) >= (int64_t)(variants_cycles(s->variants, 0) / WORTH_A_WORD))
+			return true;
+	return false;
+}
+
+/* How much a resource limits the run, more being more: what much of it saves, or little of it costs. INT64_MIN: not weighted. */
+static int64_t limits(const struct sensitivity *s, const struct vary *v, bool alone)
+{
+	int64_t saved = saves(s, v, alone ? most_relaxed(s) : least_relaxed(s));
+
+	return alone || saved == INT64_MIN ? saved : -saved;
 }
 
 /* The resources that limit most, none of them in part another. */
 static unsigned leaders(const struct sensitivity *s, const struct vary *out[COMBINED])
 {
-	bool out_of_it[VARY_MAX] = { false };
+	bool out_of_it[VARY_MAX] = { false }, alone = one_limits(s) || least_relaxed(s) >= WEIGHT_ONE;
 	unsigned nr = 0;
 
 	while (nr < COMBINED) {
 		const struct vary *best = NULL;
-		uint64_t least = UINT64_MAX;
+		int64_t most = INT64_MIN;
 
 		for (unsigned i = 0; i < s->nr; i++) {
-			uint64_t cycles = out_of_it[i] || s->row[i].outcome ? UINT64_MAX : relaxed_cycles(s, &s->row[i]);
-			if (cycles < least) {
-				least = cycles;
+			int64_t much = out_of_it[i] || s->row[i].outcome ? INT64_MIN : limits(s, &s->row[i], alone);
+			if (much > most) {
+				most = much;
 				best = &s->row[i];
 			}
 		}
