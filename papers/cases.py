@@ -19,7 +19,7 @@ from its mathematics, with lbm's layout: 20 numbers a cell, three lines read, 19
 authors added one); here it is a load to x0, which the model treats as one.
 """
 NAB = """
-The paper finds nab's fsqrt.d costly because the flag instructions in front of it (frflags and fsflags, by which a comparison avoids to signal)
+The paper finds nab's fsqrt.d costly because the flag instructions in front of it (frflags and fsflags, by which a comparison avoids raising an exception)
 flush the pipeline each time, so that it starts late and nothing hides it; without them the program is 1.96 (-ffinite-math) and 2.45 times
 (-ffast-math) as fast. `papers/programs/nab.c` is a sum over pairs of atoms with such comparisons around a square root.
 """
@@ -38,14 +38,13 @@ def profile(study, program, function):
     return study.run(program, "run", "--roi", function).answer
 
 
-def components(rows, most=6):
-    """The stacks of some instructions summed; the small components as one."""
+def components(rows):
+    """The stacks of some instructions summed."""
     total = {}
     for row in rows:
         for component, cycles in row["stack"].items():
             total[component] = total.get(component, 0) + cycles
-    large = sorted(total, key=lambda c: -total[c])[:most]
-    return {c: total[c] for c in sorted(large)} | {"others": sum(v for c, v in total.items() if c not in large)}
+    return dict(sorted(total.items()))
 
 
 def event_cycles(answer, event):

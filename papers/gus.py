@@ -74,10 +74,11 @@ def limits(answer, least=1.02, most=3):
 
 def said(answer):
     """What limits the run, in words; where nothing does alone, what does together."""
-    together = [(c["name"], c["speedup"]) for c in answer["combinations"] if c["speedup"] > 1.02]
+    best = max(c["speedup"] for c in answer["combinations"])
+    together = sorted((len(c["name"]), c["name"], c["speedup"]) for c in answer["combinations"] if c["speedup"] > max(1.02, best - 0.005))
     if alone := limits(answer):
         return "; ".join(f"{', '.join(names[:3])} {speedup:.2f}" for names, speedup in alone)
-    return "nothing alone" + (f"; together {together[0][0]} {together[0][1]:.2f}" if together else ", and the first ones not together")
+    return "nothing alone" + (f"; together {together[0][1]} {together[0][2]:.2f}" if together else ", and the first ones not together")
 
 
 def peak(cycles):

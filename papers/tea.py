@@ -93,7 +93,7 @@ def component(signature):
     return "+".join(e for i, e in enumerate(EVENTS) if signature >> i & 1) or "Base"
 
 
-def stacks(run, least=0.02):
+def stacks(run):
     """The three costliest instructions: [(text, {"IBS", "TEA", "exact": {component: share of all cycles}})]."""
     db = sqlite3.connect(f"file:{run.profile}?mode=ro", uri=True)
     tables = {"exact": "SELECT insn, signature, units FROM cycles"}
@@ -107,20 +107,20 @@ def stacks(run, least=0.02):
             total, stack = sum(r[2] for r in rows[name]), {}
             for _, signature, units in (r for r in rows[name] if r[0] == insn):
                 stack[component(signature)] = stack.get(component(signature), 0) + units / total
-            small = sum(v for v in stack.values() if v < least * 0.1)
-            made[name] = {c: v for c, v in sorted(stack.items()) if v >= least * 0.1} | ({"others": small} if small else {})
-        out.append((db.execute("SELECT disassembly FROM insn WHERE insn = ?", (insn,)).fetchone()[0].replace("\t", " "), made))
+            made[name] = dict(sorted(stack.items()))
+        out.append((" ".join(db.execute("SELECT disassembly FROM insn WHERE insn = ?", (insn,)).fetchone()[0].split()), made))
     db.close()
     return out
 
 
 def figure6(page, core, runs):
-    groups = []
-    for name in (n for n in TOP[core] if n in runs):
-        for rank, (_, made) in enumerate(stacks(runs[name]), 1):
-            groups.append((f"{name} {rank}", list(made.items())))
+    found = {name: stacks(runs[name]) for name in TOP[core] if name in runs}
     page.figure(f"figure6-{core}", f"Figure 6 on {core}: the three costliest instructions of some programs, as IBS and TEA have them and exactly",
-                plot.stacked(groups, "share of all cycles"))
+                plot.panels([(name, [(str(rank), list(made.items())) for rank, (_, made) in enumerate(top, 1)]) for name, top in found.items()],
+                            "share of all cycles"))
+    page.table(["", "instruction", "exactly", "TEA", "IBS"],
+               [[f"{name} {rank}", f"`{text}`", *(percent(sum(made[m].values())) for m in ("exact", "TEA", "IBS"))]
+                for name, top in found.items() for rank, (text, made) in enumerate(top, 1)])
 
 
 def correlations(runs):
@@ -172,7 +172,7 @@ def fill(page, study, sets):
     page.heading("Figure 8: error and sampling period")
     for core, runs in all_runs.items():
         page.figure(f"figure8-{core}", f"Figure 8 on {core}: mean error by sampling period", plot.lines(
-            sweep(runs), "mean period, cycles", "error, instructions", xlog=True))
+            sweep(runs), "mean period, cycles", "error, instructions"))
     page.text(DIFFERENCES["figure 8"])
 
     page.heading("Figure 9: instructions and functions")
