@@ -65,27 +65,39 @@ static inline bool crosses(const struct step *s, uint64_t size)
 	return (s->addr & (size - 1)) + s->bytes > size;
 }
 
+/* Books the first free cycle from `cycle` on of any of the ports: that cycle; `cycle` itself where there are none. */
+static uint64_t book_first(struct ooo *o, uint16_t ports, uint64_t cycle)
+{
+	unsigned port = 0;
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned rest = ports; rest; rest &= rest - 1) {
+		unsigned p = (unsigned)__builtin_ctz(rest);
+		uint64_t c = ports_first(&o->ports, p, cycle);
+		if (c < first) {
+			first = c;
+			port = p;
+		}
+	}
+	if (first == UINT64_MAX)
+		return cycle;
+	ports_book(&o->ports, port, first);
+	return first;
+}
+
 /*
- * The second access of a load that crosses a line, issued in `cycle`: a load port's next free cycle; over a page, what starts
- * loads anew besides. The cycle in which the load would have been issued to have it in the next.
+ * The second access of a load that crosses a line, issued in `cycle`: a load port's next free cycle, of a vector one of
+ * split.vector_ports too; over a page, what starts loads anew besides. The cycle in which the load would have been issued to
+ * have it in the next.
  */
 static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle,
                                                      const struct step *s)
 {
-	unsigned port = 0;
-	uint64_t second = UINT64_MAX;
-
-	for (unsigned rest = u->ports; rest; rest &= rest - 1) {
-		unsigned p = (unsigned)__builtin_ctz(rest);
-		uint64_t c = ports_first(&o->ports, p, cycle + 1);
-		if (c < second) {
-			second = c;
-			port = p;
-		}
-	}
-	if (second == UINT64_MAX)
+	if (!u->ports)
 		return cycle;                  /* its ports are no limit */
-	ports_book(&o->ports, port, second);
+	uint64_t second = book_first(o, u->ports, cycle + 1);
+	if (a->in->flags & INSN_VECTOR_MEM)
+		second = book_first(o, (uint16_t)o->desc->split_vector_ports, second);
 	if (second > cycle + 1)
 		a->issue_wait = WAIT_PORT;
 	return crosses(s, UINT64_C(1) << o->desc->page_bits) ? start_anew(o, a, second - 1) : second - 1;

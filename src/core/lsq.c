@@ -87,6 +87,18 @@ void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc)
 
 /* --- entering ---------------------------------------------------------------------------------------- */
 
+/* The cycle, `start` or the next, in which one of drain_width writes is left; takes it. */
+static uint64_t take_write(struct lsq *q, uint64_t start)
+{
+	if (start == q->drain_start && q->drain_used >= (uint32_t)q->desc->store_queue_drain_width)
+		start++;
+	if (start != q->drain_start)
+		q->drain_used = 0;
+	q->drain_start = start;
+	q->drain_used++;
+	return start;
+}
+
 static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)
 {
 	struct access a;
@@ -94,16 +106,13 @@ static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes,
 
 	if (q->desc->store_queue_ordered)
 		start = later(start, q->drain_done);
-	if (start == q->drain_start && q->drain_used >= (uint32_t)q->desc->store_queue_drain_width)
-		start++;
-	if (start != q->drain_start)
-		q->drain_used = 0;
-	q->drain_start = start;
-	q->drain_used++;
+	start = take_write(q, start);
 	if (!bytes)
 		return start + 1;
 	memory_store(q->memory, start, addr, bytes, pc, &a);
-	/* drain_width stores a cycle: the next may start in the cycle this one is written in L1D. */
+	if ((addr ^ (addr + bytes - 1)) & ~((uint64_t)q->desc->l1d_line - 1))
+		a.done = later(a.done, take_write(q, start) + 1);
+	/* drain_width writes a cycle: the next may start in the cycle this one is written in L1D. */
 	if (a.done > start + 1)
 		q->drain_done = later(q->drain_done, a.done);
 	return later(q->drain_done, later(a.done, start + 1));

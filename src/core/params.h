@@ -98,7 +98,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(load_queue, entries, 72, 1, 1024, "loads", "from dispatch to commit") \
 	X(load_queue, restart, 0, 0, 50, "cycles", "loads that cross a page or alias a store start anew, one in so many cycles; 0: as many as like") \
 	X(store_queue, entries, 56, 1, 1024, "stores", "from dispatch until written to the L1 data cache") \
-	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", "written to the L1 data cache a cycle") \
+	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", "written to the L1 data cache a cycle; one that crosses a line is written in two") \
 	X(store_queue, prefetch, 1, 0, 1, "0/1", "ownership of a store's line is requested when its address is known, not at the head") \
 	X(store_queue, ordered, 1, 0, 1, "0/1", "1: a store is written only after the one before it is (TSO); 0: behind a miss others go on") \
 	X(forward, latency, 5, 0, 50, "cycles", "store to load, from the cycle the data is known to use; not sooner than a hit of L1D") \
@@ -112,8 +112,9 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(alias4k, penalty, 0, 0, 50, "cycles", "a load whose low 12 address bits overlap an older store's; 0: not modelled") \
 	X(split, line_latency, 6, 0, 100, "cycles", "extra latency of a load that crosses a line") \
 	X(split, page_latency, 7, 0, 100, "cycles", "the same, crossing a page") \
-	X(split, line_store, 1, 0, 100, "cycles", "extra drain cycles of a store that crosses a line") \
+	X(split, line_store, 1, 0, 100, "cycles", "extra drain cycles of a store that crosses a line, its second write among them") \
 	X(split, page_store, 24, 0, 100, "cycles", "the same, crossing a page") \
+	X(split, vector_ports, 0, 0, 65535, "ports", "of which a vector load that crosses a line takes one more, beside a load port; 0: none") \
 	X(lock, latency, 18, 0, 200, "cycles", "an atomic read-modify-write, store buffer empty") \
 	X(fence, latency, 33, 0, 200, "cycles", "a full fence, store buffer empty") \
 	X(repeat, startup, 15, 0, 200, "cycles", "a rep string before its first iteration") \

@@ -398,6 +398,31 @@ static void t313_split_loads(void **state)
 	}
 }
 
+/* A vector load over a line takes two cycles of what loads of vectors pass besides, which the first access has as a uop. */
+static void t315_split_vector_loads(void **state)
+{
+	static const struct { uint64_t offset; uint32_t flags; uint64_t cycles; } kind[] = {
+		{ 0, INSN_VECTOR_MEM, 50 }, { 60, INSN_VECTOR_MEM, 200 }, { 60, 0, 100 },
+	};
+
+	for (unsigned k = 0; k < 3; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
+		m->desc.load_queue_entries = 64;
+		m->desc.split_vector_ports = ALU0;
+		uint32_t load = make_load(m, R3, R2);
+		m->insn[load].flags |= kind[k].flags;
+		for (unsigned i = 0; i < 140; i++) {
+			run_access(m, load, 0x10000 + kind[k].offset, 8);
+			if (k == 1)
+				run_insn(m, make_alu(m, R1, 0, 0, 1, ALU0));
+		}
+		machine_time(m);
+		assert_int_equal(k == 1 ? span(m, 76, 276) : span(m, 38, 138), kind[k].cycles);
+		machine_free(m);
+	}
+}
+
 /* A load behind a store 4 KiB away: 3 cycles more, and of several one in 4. */
 static void t314_alias(void **state)
 {
@@ -480,17 +505,26 @@ static void t330_store_queue(void **state)
 	machine_free(m);
 }
 
-/* Stores drain one a cycle in order. */
+/* Stores drain one a cycle in order, or drain_width of them; one over a line is two writes. */
 static void t331_drain(void **state)
 {
-	struct machine *m = machine_new();
-	m->desc.ideal.l1d = true;
-	uint32_t store = make_store(m, R2, R1);
-	for (int i = 0; i < 40; i++)
-		run_access(m, store, 0x10000, 8);
-	machine_time(m);
-	assert_int_equal(span(m, 20, 39), 19);
-	machine_free(m);
+	static const struct { int32_t width; uint64_t addr, cycles; } kind[] = {
+		{ 1, 0x10000, 20 }, { 1, 0x1003c, 40 }, { 2, 0x1003c, 20 },
+	};
+
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.store_queue_drain_width = kind[k].width;
+		m->desc.split_line_store = 0;
+		m->desc.store_queue_entries = 8;
+		uint32_t store = make_store(m, R2, R1);
+		for (int i = 0; i < 60; i++)
+			run_access(m, store, kind[k].addr, 8);
+		machine_time(m);
+		assert_int_equal(committed(m, 50)->drain + committed(m, 50)->fetch - committed(m, 30)->drain - committed(m, 30)->fetch, kind[k].cycles);
+		machine_free(m);
+	}
 }
 
 /* A first load from memory, then its line. */
@@ -633,7 +667,7 @@ int main(void)
 		cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
-		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t314_alias),
+		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t315_split_vector_loads), cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t320_violation), cmocka_unit_test(t330_store_queue), cmocka_unit_test(t331_drain),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t400_commit_width), cmocka_unit_test(t410_mispredict), cmocka_unit_test(t420_serialise),

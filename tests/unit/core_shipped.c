@@ -119,7 +119,7 @@ static void has_ports(const char *name, const struct core_desc *d)
 	assert_int_equal(core->sta & ~all, 0);
 	/* Beside those that a scheduler feeds there are at most ports of store data. */
 	assert_int_equal(~all & ((1u << nr) - 1) & ~(unsigned)core->std, 0);
-	assert_int_equal((unsigned)d->branch_taken_ports >> nr, 0);
+	assert_int_equal((unsigned)(d->branch_taken_ports | d->split_vector_ports) >> nr, 0);
 	costs_free(costs);
 }
 
