@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the model against the processor it runs on: kernels, basic blocks, whole programs.
+"""Holds the timing models against the processor it runs on: kernels, basic blocks, whole programs.
 
 Results go to accuracy/results.csv, docs/accuracy.md and the figures in README.md; figures, the largest errors, and what differs
 from the results there before are printed.
@@ -19,6 +19,7 @@ import document
 import kernels
 import programs
 import results
+from case import MODELS
 from measure import Failed, Measure
 from score import score, sets
 from state import core_files, state
@@ -120,12 +121,16 @@ def measure_native(cases, measure, rounds):
             native_round(noisy, measure, f"{len(noisy)} noisy once more")
 
 
-def measure_model(cases, measure, jobs):
+def measure_model(cases, models, measure, jobs):
     started, done = time.monotonic(), 0
 
     def one(case):
         nonlocal done
-        attempt(case, GROUPS[case.group].model, measure)
+        for name in models:
+            modelled = attempt(case, GROUPS[case.group].model, measure, name)
+            if modelled:
+                instructions, case.cycles[name] = modelled
+                case.instructions = case.instructions or instructions
         done += 1
         if done % 50 == 0:
             say(f"accuracy: modelled {done} of {len(cases)} cases, {time.monotonic() - started:.0f} s")
@@ -134,17 +139,21 @@ def measure_model(cases, measure, jobs):
         list(pool.map(one, cases))
 
 
-def print_figures(cases, held_out):
-    print(f"{'':32}{'cases':>6}{'error':>9}{'held out':>10}{'bias':>9}{'tau':>8}{'noisy':>7}{'failed':>8}")
+def print_figures(cases, model, held_out):
+    print(f"{model:32}{'cases':>6}{'error':>9}{'held out':>10}{'bias':>9}{'tau':>8}{'noisy':>7}{'failed':>8}")
     for title, chosen in sets(cases):
-        s, held = score(chosen), score([c for c in chosen if c.held_out])
+        s, held = score(chosen, model), score([c for c in chosen if c.held_out], model)
         print(f"{title:32}{s.cases:6}{document.number(s.error, '.1%'):>9}{document.number(held.error, '.1%'):>10}"
               f"{document.number(s.bias, '+.1%'):>9}{document.number(s.tau, '.3f'):>8}{s.noisy:7}{s.failed:8}")
     half = [c for c in cases if c.held_out == held_out]
-    worst = sorted((c for c in half if c.counts), key=lambda c: -abs(c.error))[:20]
-    print(f"\nLargest errors of the {'held-out' if held_out else 'tuning'} half:")
+    worst = sorted((c for c in half if c.counts_for(model)), key=lambda c: -abs(c.error(model)))[:20]
+    print(f"\nLargest errors of {model} in the {'held-out' if held_out else 'tuning'} half:")
     for c in worst:
-        print(f"  {c.error:+8.1%}  {c.name:40} native {c.native:14,.0f}  model {c.cycles:14,.0f}")
+        print(f"  {c.error(model):+8.1%}  {c.name:40} native {c.native:14,.0f}  model {c.cycles[model]:14,.0f}")
+    print()
+
+
+def print_left_out(cases):
     for c in cases:
         if not c.counts:
             print(f"  {results.verdict(c)}: {c.name}" + (f" ({c.spread:.1%})" if not c.failed else ""))
@@ -164,12 +173,13 @@ def options():
         help="core to compare with; default: skylake-sp on that processor, elsewhere what `cyclewise calibrate` writes")
     add("--group", action="append", choices=list(GROUPS), help="this group alone: prints, and writes nothing; may be repeated")
     add("--only", metavar="TEXT", help="cases with TEXT in their name alone: prints, and writes nothing")
+    add("--model", action="append", choices=MODELS, help="this timing model alone: prints, and writes nothing; may be repeated")
     add("--held-out", action="store_true",
         help="list the largest errors of the half that nothing may be tuned on, in place of the other half's")
     add("--rounds", type=int, default=3, help="native rounds (default: 3), and at most as many more of what is noisy")
-    add("--jobs", type=int, default=os.cpu_count(), help="models at a time (default: all processors); timing is always alone")
+    add("--jobs", type=int, default=os.cpu_count(), help="cases modelled at a time (default: all processors); timing is always alone")
     add("--model-only", action="store_true",
-        help="keep the native cycles of results.csv, and its core without --core: the same measurement, another model")
+        help="keep the native cycles of results.csv, and its core without --core: the same measurement, modelled anew")
     add("--document", action="store_true", help="write docs/accuracy.md, and the figures of README.md, from results.csv, and nothing else")
     return parser.parse_args()
 
@@ -221,11 +231,14 @@ def main():
         keep_native(cases, old)
     else:
         measure_native(cases, measure, o.rounds)
-    measure_model(cases, measure, o.jobs)
-    part = o.only or o.group
+    models = o.model or MODELS
+    measure_model(cases, models, measure, o.jobs)
+    part = o.only or o.group or o.model
     if not part:
         save(o, cases, core, old_about, measure.leaves_out())
-    print_figures(cases, o.held_out)
+    for model in models:
+        print_figures(cases, model, o.held_out)
+    print_left_out(cases)
     for line in results.differences(old, cases) if old and not part else []:
         print(line)
 

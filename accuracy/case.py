@@ -6,6 +6,7 @@ names the computation decides whether it is held out, so that all variants and s
 import hashlib
 from dataclasses import dataclass, field
 
+MODELS = ("ooo", "abstract")  # timing models that every case is run under
 NOISY = 0.03  # natively, the least cycles of two of the rounds differ by more
 
 
@@ -18,7 +19,7 @@ class Case:
     what: list = field(default_factory=list)  # how to run it: the group's own business
     rounds: list = field(default_factory=list)  # native: least cycles of each round
     instructions: int = 0
-    cycles: float = 0              # modelled
+    cycles: dict = field(default_factory=dict)  # modelled: by model, those that it was run under
     failed: str = ""               # why it could not be run or modelled
 
     @property
@@ -45,6 +46,8 @@ class Case:
     def counts(self):
         return not self.failed and not self.noisy
 
-    @property
-    def error(self):
-        return self.cycles / self.native - 1 if self.native else 0
+    def counts_for(self, model):
+        return self.counts and model in self.cycles
+
+    def error(self, model):
+        return self.cycles[model] / self.native - 1 if self.native else 0

@@ -1,20 +1,20 @@
-"""docs/accuracy.md: what results.csv says, in words and tables; and what the model is known to leave out."""
+"""docs/accuracy.md: what results.csv says, in words and tables; and what the models are known to leave out."""
 import results
-from case import NOISY
+from case import MODELS, NOISY
 from score import score, sets
 
 TOP_ERRORS = 12
 FOREIGN = """
-That is not the Skylake-SP that the model is made for: the figures say what the method gives on such a processor with a description
+That is not the Skylake-SP that the models are made for: the figures say what the method gives on such a processor with a description
 that was not made by hand for it, and not how true `skylake-sp` is."""
 
-HEAD = """# How true the model is
+HEAD = """# How true the models are
 
 Generated from `accuracy/results.csv` by `make accuracy`; do not edit.
 
 {origin}
 
-Each case is run natively and under the model, and compared in cycles:
+Each case is run natively and under both timing models, and compared in cycles:
 
 - **Kernels**: the thirty computations that PolyBench names, written anew from their mathematics (`accuracy/kernels`); scalar and
   vectorised in L1, L2, L3 and memory (not where memory begins behind tens of megabytes), unrolled in L1, tiled in L2 and L3 where
@@ -23,6 +23,10 @@ Each case is run natively and under the model, and compared in cycles:
   as a loop with registers and memory set up so that every access is valid.
 - **Whole programs**: Debian's binaries, their user time at the measured clock against all modelled cycles.
 
+The models are `ooo`, the detailed core, and `abstract`, which takes the core for a set of resources that are each used up at their
+own pace: faster, and what `sensitivity` and `causality` run unless told otherwise. It looks up caches and predictors in program order,
+has no wrong path, and lets every uop find the best of its ports.
+
 Natively, a chain of dependent additions before and after each sample gives the clock against the time-stamp counter; a sample
 where the two differ is dropped. The least of many samples counts, in each of {rounds} rounds that are minutes apart. Where the two
 fastest rounds differ by more than {noisy:.0%}, the case is **noisy**: listed, and left out of the means. The C library is kept from
@@ -30,7 +34,7 @@ its AVX-512 variants, which the emulator does not have.
 
 Errors are of cycles: (model - native) / native. *Error* is the mean of their absolute values, *bias* that of the errors themselves,
 *within 10%* the share of the cases whose error is at most that, *tau* Kendall's, of the order of the cases by cycles.
-Half of the cases are **held out**: nothing in the model may be chosen by looking at them. A hash of the kernel's, block's or
+Half of the cases are **held out**: nothing in a model may be chosen by looking at them. A hash of the kernel's, block's or
 program's name decides.
 """
 
@@ -39,19 +43,25 @@ def number(value, form):
     return "-" if value is None else format(value, form)
 
 
-def table(cases):
+def table(cases, model):
     lines = ["| | cases | error | held out | bias | within 10% | tau | tau, held out | noisy | failed |",
              "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for title, chosen in sets(cases):
-        s, held = score(chosen), score([c for c in chosen if c.held_out])
+        s, held = score(chosen, model), score([c for c in chosen if c.held_out], model)
         lines.append(f"| {title} | {s.cases} | {number(s.error, '.1%')} | {number(held.error, '.1%')} | {number(s.bias, '+.1%')} | "
                      f"{number(s.within, '.0%')} | {number(s.tau, '.3f')} | {number(held.tau, '.3f')} | {s.noisy} | {s.failed} |")
     return lines
 
 
-def listing(cases):
-    lines = ["| case | instructions | native | model | error |", "|---|--:|--:|--:|--:|"]
-    return lines + [f"| {c.name} | {c.instructions:,} | {c.native:,.0f} | {c.cycles:,.0f} | {c.error:+.1%} |" for c in cases]
+def listing(cases, model):
+    """The cases with the largest errors of a model, and those of the others there."""
+    others = [m for m in MODELS if m != model]
+    lines = ["| case | instructions | native | " + " | ".join([f"`{model}`", "error", *(f"error of `{m}`" for m in others)]) + " |",
+             "|---|--:|--:|--:|--:|" + "--:|" * len(others)]
+    for c in sorted(cases, key=lambda c: -abs(c.error(model)))[:TOP_ERRORS]:
+        errors = " | ".join(f"{c.error(m):+.1%}" if m in c.cycles else "-" for m in (model, *others))
+        lines.append(f"| {c.name} | {c.instructions:,} | {c.native:,.0f} | {c.cycles[model]:,.0f} | {errors} |")
+    return lines
 
 
 SUMMARY = ("kernels in L1 and L2", "kernels, all", "basic blocks", "whole programs")
@@ -60,13 +70,17 @@ README_BEGIN, README_END = "<!-- figures of `make accuracy` -->\n", "<!-- end of
 
 def summary(about, cases):
     """What README.md says of it: the errors of each group, of all cases and of the half held out."""
-    parts = []
-    for title, chosen in sets(cases):
-        s, held = score(chosen), score([c for c in chosen if c.held_out])
-        if title in SUMMARY:
-            parts.append(f"{title} {number(s.error, '.1%')} (held out {number(held.error, '.1%')}, tau {number(s.tau, '.2f')})")
+    of_models = []
+    for model in MODELS:
+        parts = []
+        for title, chosen in sets(cases):
+            s, held = score(chosen, model), score([c for c in chosen if c.held_out], model)
+            if title in SUMMARY and s.cases:
+                parts.append(f"{title} {number(s.error, '.1%')} (held out {number(held.error, '.1%')}, tau {number(s.tau, '.2f')})")
+        if parts:
+            of_models.append(f"`{model}`: {'; '.join(parts)}.")
     of = "" if about["core"] == "skylake-sp" else ", which says what the method gives there and not how true `skylake-sp` is"
-    return f"Mean error of cycles on {about['host']}, against `{about['core']}`{of}: {'; '.join(parts)}.\n"
+    return f"Mean error of cycles on {about['host']}, against `{about['core']}`{of}. {' '.join(of_models)}\n"
 
 
 def readme(text, about, cases):
@@ -81,18 +95,21 @@ def document(about, cases):
     origin = f"Measured on {about['host']},\ncompared with the core `{about['core']}`."
     if about["core"] != "skylake-sp":
         origin += FOREIGN
-    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=NOISY), "## Results", "", *table(cases), ""]
-    out += ["## Largest errors", "", "Of the half that may be looked at.", ""]
-    for group, title in (("kernels", "Kernels"), ("blocks", "Basic blocks"), ("programs", "Whole programs")):
-        shown = [c for c in cases if c.group == group and c.counts and not c.held_out]
-        if shown:
-            out += [f"### {title}", "", *listing(sorted(shown, key=lambda c: -abs(c.error))[:TOP_ERRORS]), ""]
+    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=NOISY)]
+    for model in MODELS:
+        out += [f"## Results of `{model}`", "", *table(cases, model), ""]
+    for model in MODELS:
+        out += [f"## Largest errors of `{model}`", "", "Of the half that may be looked at.", ""]
+        for group, title in (("kernels", "Kernels"), ("blocks", "Basic blocks"), ("programs", "Whole programs")):
+            shown = [c for c in cases if c.group == group and c.counts_for(model) and not c.held_out]
+            if shown:
+                out += [f"### {title}", "", *listing(shown, model), ""]
     out += ["## Left out of the means", ""]
     out += [f"- {c.name}: " + (results.verdict(c) if c.failed else f"noisy, {c.spread:.1%} between rounds") for c in cases if not c.counts]
-    out += ["", "## What the model leaves out", "", "Of this core, by its description:", ""]
+    out += ["", "## What the models leave out", "", "Of this core, by its description:", ""]
     out += [f"- {item}" for item in leaves_out]
     out += ["", "And always: the kernel (a system call is a fixed cost; page faults, timer interrupts and the hypervisor are in native time), "
                 "pages larger than 4 KiB, other programs in the shared caches, and all that depends on the values computed with: "
-                "denormal numbers call microcode and operands make divisions longer or shorter, while the model sees addresses and "
+                "denormal numbers call microcode and operands make divisions longer or shorter, while the models see addresses and "
                 "branches alone.", ""]
     return "\n".join(out)

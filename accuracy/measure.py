@@ -5,6 +5,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from case import MODELS
+
 # The C library of the host must take the same paths as the one under QEMU, which has no AVX-512.
 NATIVE = dict(os.environ, GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD")
 
@@ -33,11 +35,12 @@ class Measure:
         done = subprocess.run([str(self.folder / "clock")], capture_output=True, text=True, check=True)
         return float(done.stdout)
 
-    def stat(self, command, stdout=subprocess.DEVNULL, **options):
-        """What `cyclewise stat --json` says of a command."""
+    def stat(self, model, command, stdout=subprocess.DEVNULL, **options):
+        """What `cyclewise stat --json` says of a command under a timing model."""
         with tempfile.NamedTemporaryFile(suffix=".json") as out:
-            done = subprocess.run([self.cyclewise, "stat", "--no-progress", "-q", "--core", self.core, f"--json={out.name}", "--", *command],
-                                  stdout=stdout, stderr=subprocess.PIPE, text=True, errors="replace", timeout=900, **options)
+            done = subprocess.run([self.cyclewise, "stat", "--no-progress", "-q", "--model", model, "--core", self.core, f"--json={out.name}",
+                                   "--", *command],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", timeout=900, **options)
             if done.returncode:
                 raise Failed(f"under cyclewise: {first_line(done.stderr)}")
             answer = json.loads(Path(out.name).read_text())
@@ -48,16 +51,15 @@ class Measure:
     def check(self):
         """Ends the program where cyclewise runs nothing at all, before hours are spent on timing."""
         try:
-            self.stat(["/bin/true"])
+            self.stat(MODELS[0], ["/bin/true"])
         except Failed as error:
             raise SystemExit(f"accuracy: {error}") from None
 
-    def region(self, case, command, name):
-        """The case's instructions and cycles: those of a marked region."""
-        for region in self.stat(command)["regions"]:
+    def region(self, model, command, name):
+        """A marked region's instructions and cycles."""
+        for region in self.stat(model, command)["regions"]:
             if region["name"] == name:
-                case.instructions, case.cycles = region["instructions"], region["cycles"]
-                return
+                return region["instructions"], region["cycles"]
         raise Failed(f"no region '{name}'")
 
     def description(self):

@@ -135,9 +135,10 @@ def native(case, measure):
     return total / runs * (before + measure.clock()) / 2 * 1e6
 
 
-def model(case, measure):
+def model(case, measure, name):
+    """Instructions and cycles under the timing model of that name."""
     command, stdin = case.what
     environment = dict(os.environ, LC_ALL="C", PYTHONHASHSEED="0", PERL_HASH_SEED="0")
     with open(stdin or os.devnull, "rb") as source, tempfile.TemporaryFile() as sink:
-        answer = measure.stat(command, stdin=source, stdout=sink, env=environment)
-    case.instructions, case.cycles = answer["instructions"], answer["cycles"]
+        answer = measure.stat(name, command, stdin=source, stdout=sink, env=environment)
+    return answer["instructions"], answer["cycles"]

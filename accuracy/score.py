@@ -1,4 +1,4 @@
-"""Figures of a set of cases: mean absolute percentage error, Kendall's tau, the largest errors. Noisy and failed ones apart."""
+"""Figures of a set of cases under a timing model: mean absolute percentage error, Kendall's tau, the largest errors. Noisy and failed ones apart."""
 from dataclasses import dataclass
 
 
@@ -29,16 +29,16 @@ class Score:
     tau: float
 
 
-def score(cases):
-    good = [c for c in cases if c.counts]
-    errors = [c.error for c in good]
+def score(cases, model):
+    good = [c for c in cases if c.counts_for(model)]
+    errors = [c.error(model) for c in good]
 
     def mean(values):
         return sum(values) / len(values) if values else None
 
     return Score(cases=len(good), noisy=sum(not c.failed and c.noisy for c in cases), failed=sum(bool(c.failed) for c in cases),
                  error=mean([abs(e) for e in errors]), bias=mean(errors), within=mean([abs(e) <= 0.1 for e in errors]),
-                 tau=kendall([(c.native, c.cycles) for c in good]))
+                 tau=kendall([(c.native, c.cycles[model]) for c in good]))
 
 
 def sets(cases):

@@ -1,16 +1,16 @@
-"""What determines the model's cycles, as hashes: whether results belong to the present tree, and if not, what has changed.
+"""What determines the models' cycles, as hashes: whether results belong to the present tree, and if not, what has changed.
 
-Parts: the detailed timing model (src/core, without the abstract one), what instructions are (src/isa), the core's description
-with its parents and cost files, and the suite's own kernels, blocks and inputs.
+Parts: the detailed timing model with what both share (src/core, but for the abstract one's own files), the abstract one's
+own, what instructions are (src/isa), the core's description with its parents and cost files, and the suite's own kernels,
+blocks and inputs.
 """
 import hashlib
 import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
-SOURCES = {"core": ["src/core"], "isa": ["src/isa"]}
 READ = {".c", ".h", ".cc", ".txt"}
-APART = "abstract"  # files of src/core whose names begin so are of another model
+ABSTRACT = "abstract"  # files of src/core whose names begin so are the abstract model's own
 SUITE = ["accuracy/kernels", "accuracy/blocks", "accuracy/programs.py", "accuracy/kernels.py", "accuracy/blocks.py", "include/cyclewise.h"]
 
 
@@ -29,7 +29,7 @@ def sources(names):
     found = []
     for name in names:
         path = TOP / name
-        found += [p for p in path.rglob("*") if p.suffix in READ and not p.name.startswith(APART)] if path.is_dir() else [path]
+        found += [p for p in path.rglob("*") if p.suffix in READ] if path.is_dir() else [path]
     return found
 
 
@@ -54,10 +54,12 @@ def core_files(core):
 
 def state(core):
     """{part: hash} of the present tree with a core."""
-    parts = {part: digest(sources(names)) for part, names in SOURCES.items()}
-    parts["description"] = digest(set(core_files(core)))
-    parts["suite"] = digest(sources(SUITE))
-    return parts
+    models = sources(["src/core"])
+    return {"core": digest(p for p in models if not p.name.startswith(ABSTRACT)),
+            "abstract": digest(p for p in models if p.name.startswith(ABSTRACT)),
+            "isa": digest(sources(["src/isa"])),
+            "description": digest(set(core_files(core))),
+            "suite": digest(sources(SUITE))}
 
 
 def changed(about):

@@ -18,6 +18,7 @@ sys.path.insert(0, str(TOP / "accuracy"))
 import document  # noqa: E402
 import results  # noqa: E402
 import state  # noqa: E402
+from case import MODELS  # noqa: E402
 
 
 class Skip(Exception):
@@ -56,7 +57,7 @@ def committed():
 
 @case
 def results_of_the_model():
-    """accuracy/results.csv belongs to the present model, core and suite"""
+    """accuracy/results.csv belongs to the present models, core and suite"""
     about, cases = committed()
     changed = state.changed(about)
     if changed:
@@ -64,6 +65,9 @@ def results_of_the_model():
                              "`make accuracy ACCURACY=--model-only` models anew and keeps what was measured")
     if not cases:
         raise AssertionError("no case")
+    missing = [f"{c.name} under {model}" for c in cases for model in MODELS if not c.failed and model not in c.cycles]
+    if missing:
+        raise AssertionError(f"no cycles of {', '.join(missing[:10])}")
 
 
 @case

@@ -84,24 +84,31 @@ def figures():
     check(kendall([(1, 1), (2, 2), (3, 3)]) == 1 and kendall([(1, 3), (2, 2), (3, 1)]) == -1, "tau of sorted pairs")
     check(abs(kendall([(1, 1), (2, 3), (3, 2), (4, 4)]) - 2 / 3) < 1e-12, "tau of one exchange in six pairs")
     check(kendall([(1, 1), (1, 2)]) is None and kendall([]) is None, "tau of nothing to order")
-    cases = [Case("kernels", "a/scalar/L1", "L1", rounds=[100, 101], cycles=105), Case("kernels", "b/scalar/L1", "L1", rounds=[202, 200], cycles=160),
-             Case("kernels", "c/scalar/L1", "L1", rounds=[100, 120], cycles=100), Case("kernels", "d/scalar/L1", "L1", failed="no reason")]
-    s = score(cases)
+    cases = [Case("kernels", "a/scalar/L1", "L1", rounds=[100, 101], cycles={"ooo": 105, "abstract": 90}),
+             Case("kernels", "b/scalar/L1", "L1", rounds=[202, 200], cycles={"ooo": 160, "abstract": 80}),
+             Case("kernels", "c/scalar/L1", "L1", rounds=[100, 120], cycles={"ooo": 100, "abstract": 100}),
+             Case("kernels", "d/scalar/L1", "L1", failed="no reason")]
+    s, other = score(cases, "ooo"), score(cases, "abstract")
     check((s.cases, s.noisy, s.failed) == (2, 1, 1), f"{s}")
     check(abs(s.error - 0.125) < 1e-12 and abs(s.bias + 0.075) < 1e-12 and s.tau == 1 and s.within == 0.5, f"{s}")
+    check(other.cases == 2 and abs(other.error - 0.35) < 1e-12 and abs(other.bias + 0.35) < 1e-12 and other.tau == -1, f"{other}")
     check({c.held_out for c in (Case("kernels", f"gemm/{v}/L1") for v in kernels.VARIANTS)} == {Case("kernels", "gemm/x/L2").held_out}, "halves")
 
 
 @tests.case("results read as they were written; what differs from those before is told")
 def table():
-    old = [Case("blocks", "a", rounds=[100.0, 101.0], cycles=110, instructions=7), Case("blocks", "gone", rounds=[50.0, 50.0], cycles=50)]
-    new = [Case("blocks", "a", rounds=[100.0, 101.0], cycles=120, instructions=7), Case("blocks", "new", rounds=[50.0, 60.0], cycles=50)]
+    old = [Case("blocks", "a", rounds=[100.0, 101.0], cycles={"ooo": 110, "abstract": 90}, instructions=7),
+           Case("blocks", "gone", rounds=[50.0, 50.0], cycles={"ooo": 50, "abstract": 50})]
+    new = [Case("blocks", "a", rounds=[100.0, 101.0], cycles={"ooo": 120, "abstract": 95}, instructions=7),
+           Case("blocks", "new", rounds=[50.0, 60.0], cycles={"ooo": 50, "abstract": 50})]
     results.write(WORK / "results.csv", {"host": "here", "core": "some"}, old)
     about, cases = results.read(WORK / "results.csv")
     check(about == {"host": "here", "core": "some"}, f"{about}")
-    check([(c.name, c.native, c.cycles, c.instructions, round(c.spread, 3)) for c in cases] == [("a", 100, 110, 7, 0.01), ("gone", 50, 50, 0, 0)], f"{cases}")
+    check([(c.name, c.native, c.cycles, c.instructions, round(c.spread, 3)) for c in cases] ==
+          [("a", 100, {"ooo": 110, "abstract": 90}, 7, 0.01), ("gone", 50, {"ooo": 50, "abstract": 50}, 0, 0)], f"{cases}")
     told = results.differences(cases, new)
-    check(len(told) == 3 and "+10.0% -> +20.0%" in told[0] and told[1:] == ["  new: new", "  gone: gone"], f"{told}")
+    check(len(told) == 4 and "ooo's error +10.0% -> +20.0%" in told[0] and "abstract's error -10.0% -> -5.0%" in told[1] and
+          told[2:] == ["  new: new", "  gone: gone"], f"{told}")
 
 
 @tests.case("a core's hash covers its parents and cost files")
