@@ -40,7 +40,7 @@ class Measure:
         with tempfile.NamedTemporaryFile(suffix=".json") as out:
             done = subprocess.run([self.cyclewise, "stat", "--no-progress", "-q", "--model", model, "--core", self.core, f"--json={out.name}",
                                    "--", *command],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", timeout=900, **options)
+                                  stdout=stdout, stderr=subprocess.PIPE, text=True, errors="replace", timeout=900, **options)
             if done.returncode:
                 raise Failed(f"under cyclewise: {first_line(done.stderr)}")
             answer = json.loads(Path(out.name).read_text())
