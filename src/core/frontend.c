@@ -93,6 +93,18 @@ static bool uop_may(struct frontend *f, uint64_t window, bool can)
 	return *spoilt != pair + 1;
 }
 
+/* Whether the uop cache has the window: not if `in`, in it, keeps it out, which shows where it came in without having been decoded to there. */
+static bool uop_has(struct frontend *f, const struct insn *in, uint64_t window, bool here)
+{
+	if (!here && !uop_lookup(f, window))
+		return false;
+	if (!f->desc->uopcache_jcc_erratum || !(in->flags & INSN_JCC_ERRATUM))
+		return true;
+	uop_drop(f, window);
+	uop_may(f, window, false);
+	return false;
+}
+
 /* The decoders have left the window they were building. */
 static void build_end(struct frontend *f)
 {
@@ -373,12 +385,10 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fe
 		uint64_t window;
 		if (d->uopcache_sets) {
 			window = in->pc >> f->window_shift;
-			if (f->path == PATH_UOPCACHE && window == f->window && !f->broken)
-				cached = true;         /* microcode in the midst of a window */
-			else if (f->path == PATH_DECODE && window == f->build_window && f->building && !f->broken)
+			if (f->path == PATH_DECODE && window == f->build_window && f->building && !f->broken)
 				cached = false;        /* stays with the decoders until the window ends */
 			else
-				cached = uop_lookup(f, window);
+				cached = uop_has(f, in, window, f->path == PATH_UOPCACHE && window == f->window && !f->broken);
 		}
 		if (!cached)
 			window = (in->pc + in->length - 1) >> f->fetch_shift;

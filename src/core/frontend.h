@@ -213,7 +213,7 @@ static inline void frontend_deliver(struct frontend *f, const struct insn *in, b
 		frontend_deliver_other(f, in, out);
 	else if (f->path == PATH_DECODE && in->pc - f->here + in->length <= f->here_bytes)
 		frontend_decode_on(f, in, out);
-	else if (f->path == PATH_UOPCACHE && !(in->flags & INSN_MICROCODED))
+	else if (f->path == PATH_UOPCACHE && !(in->flags & (INSN_MICROCODED | INSN_JCC_ERRATUM)))
 		frontend_cached_on(f, &f->run, in, out);
 	else
 		frontend_deliver_other(f, in, out);
