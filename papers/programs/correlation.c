@@ -79,12 +79,20 @@ static inline __attribute__((always_inline)) void tile(int j, int i)
 #pragma GCC unroll 4
 		for (int v = 0; v < VECS; v++)
 			sum[h][v] = *(vec *)&out[j + h][i + v * LANES];
-	for (int k = 0; k < ROWS; k++)
+	for (int k = 0; k < ROWS; k++) {
+		vec row[VECS];
+
+#pragma GCC unroll 4
+		for (int v = 0; v < VECS; v++) {
+			row[v] = *(vec *)&data[k][i + v * LANES];
+			__asm__("" : "+x" (row[v])); /* loaded once, not by every multiply-add */
+		}
 #pragma GCC unroll 4
 		for (int h = 0; h < HIGH; h++)
 #pragma GCC unroll 4
 			for (int v = 0; v < VECS; v++)
-				sum[h][v] += *(vec *)&data[k][i + v * LANES] * (data[k][j + h] - (vec){ 0 });
+				sum[h][v] += row[v] * (data[k][j + h] - (vec){ 0 });
+	}
 #pragma GCC unroll 4
 	for (int h = 0; h < HIGH; h++)
 #pragma GCC unroll 4
