@@ -18,7 +18,6 @@
 #include "cmd/drive.h"
 #include "cmd/predict.h"
 #include "cmd/profiled.h"
-#include "cmd/progress.h"
 #include "cmd/variants.h"
 #include "view/diagnosis.h"
 
@@ -222,25 +221,6 @@ static void ask_relaxed(struct advise *s, const struct diagnosis *d, const struc
 	}
 }
 
-static int time_variants(struct advise *s, struct variants *v, const struct spool *steps)
-{
-	const struct options *o = s->run.options;
-	struct spool_reader *reader;
-	const struct foreseen *seen;
-	struct progress progress;
-	struct step_batch b;
-	int more = 1, err = spool_reader_new(&reader, steps);
-
-	progress_init(&progress, !o->quiet && !o->no_progress);
-	while (!err && (more = spool_read(reader, &b, &seen)) > 0) {
-		err = variants_batch(v, &b);
-		progress_batch(&progress, &b);
-	}
-	progress_fini(&progress);
-	spool_reader_free(reader);
-	return err ? err : more;
-}
-
 static int predict_relaxed(struct advise *s, const struct spool *steps)
 {
 	struct driven_run abstract = s->run;
@@ -258,10 +238,8 @@ static int predict_relaxed(struct advise *s, const struct spool *steps)
 		if (err == -ERANGE) /* what it cannot change stays as it is */
 			err = 0;
 	}
-	if (!err) {
-		variants_forget(v);
-		err = time_variants(s, v, steps);
-	}
+	if (!err)
+		err = variants_read(v, steps);
 	for (guint i = 0; i < s->relaxed->len && !err; i++) {
 		struct relaxed *r = &g_array_index(s->relaxed, struct relaxed, i);
 		r->cycles = variants_cycles(v, r->variant);

@@ -83,8 +83,6 @@ static int reference_open(void **state, const struct driven_run *run)
 			struct core_ideal ideal = ideal_after(order[o], k);
 			err = add(s, had, &ideal, &s->step[o][k]);
 		}
-	if (!err)
-		variants_forget(s->variants);
 	g_array_free(had, TRUE);
 	return err;
 }

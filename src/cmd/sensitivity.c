@@ -1,9 +1,9 @@
 /*
  * Which resource of the core limits the run: each is weighted in turn, and what the run would have taken is compared.
  *
- * All variants are fed by one run of the program (variants.h). When some of it has been seen, the resources that
- * limit most so far are combined too, since to relieve one alone often does nothing when two are saturated. Where none
- * limits the run alone, it is those of which less would cost most.
+ * All variants are fed by one run of the program (variants.h). Its steps are kept (spool.h), and when it has ended, they are timed
+ * again with the resources that limit it most combined, since to relieve one alone often does nothing when two are saturated.
+ * Where none limits the run alone, it is those of which less would cost most.
  * Ref: Gus §3.2.
  */
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include "base/nearest.h"
 #include "cmd/executions.h"
 #include "cmd/profiled.h"
+#include "cmd/spool.h"
 #include "cmd/variants.h"
 #include "method/method.h"
 
@@ -24,12 +25,14 @@ enum { MOST_WEIGHTS = 8, COMBINED = 3, WORTH_A_WORD = 50 }; /* of the run: 2%, a
 struct measured {                      /* one variant */
 	char name[VARIANT_PARTS * VARY_NAME];
 	uint32_t weight;               /* of the capacity, thousandths */
+	const struct variants *of;
 	unsigned variant;
 };
 
 struct sensitivity {
-	struct variants *variants;
-	struct code *code;
+	struct driven_run run;
+	struct variants *single, *joint; /* joint: NULL until the run has ended, and where nothing is combined */
+	struct spool *steps;           /* NULL: nothing is to be combined */
 	struct executions executions;
 	struct vary row[VARY_MAX];
 	unsigned nr;
@@ -37,7 +40,6 @@ struct sensitivity {
 	uint32_t weight[MOST_WEIGHTS]; /* relaxing, thousandths */
 	unsigned nr_weights;
 	GArray *measured;              /* struct measured */
-	bool combined;
 };
 
 /* --- options ----------------------------------------------------------------------------------------- */
@@ -90,64 +92,6 @@ static int parse_resources(struct sensitivity *s, const char *text)
 	return err;
 }
 
-/* --- variants ---------------------------------------------------------------------------------------- */
-
-static uint32_t capacity_weight(const struct vary *v, uint32_t weight)
-{
-	return v->time ? (WEIGHT_ONE * WEIGHT_ONE + weight / 2) / weight : weight;
-}
-
-static int add(struct sensitivity *s, const struct variant *v)
-{
-	struct measured m = { .weight = v->nr == 1 ? capacity_weight(v->part[0], v->weight) : v->weight };
-	int err = variants_add(s->variants, v, &m.variant);
-
-	if (err == -ERANGE)
-		return 0;
-	for (unsigned i = 0; i < v->nr && !err; i++) {
-		g_strlcat(m.name, i ? "+" : "", sizeof m.name);
-		g_strlcat(m.name, v->part[i]->name, sizeof m.name);
-	}
-	if (!err)
-		g_array_append_val(s->measured, m);
-	return err;
-}
-
-static void sensitivity_close(void *state)
-{
-	struct sensitivity *s = state;
-
-	if (!s)
-		return;
-	variants_free(s->variants);
-	executions_fini(&s->executions);
-	g_array_free(s->measured, TRUE);
-	g_free(s);
-}
-
-static int sensitivity_open(void **state, const struct driven_run *run)
-{
-	struct sensitivity *s = g_new0(struct sensitivity, 1);
-	int err;
-
-	s->measured = g_array_new(FALSE, FALSE, sizeof(struct measured));
-	s->code = run->code;
-	*state = s;
-	err = variants_resources(s->row, &s->nr, run->desc, !strcmp(run->model->name, "abstract"));
-	if (!err)
-		err = parse_weights(s, run->options->weights);
-	if (!err)
-		err = parse_resources(s, run->options->only);
-	if (!err)
-		err = variants_new(&s->variants, run);
-	for (unsigned i = 0; i < s->nr && !err; i++)
-		for (unsigned k = 0; k < s->nr_weights && s->wanted[i] && !err; k++)
-			err = add(s, &(struct variant){ .part = { &s->row[i] }, .nr = 1, .weight = s->weight[k] });
-	return err;
-}
-
-/* --- combinations ------------------------------------------------------------------------------------ */
-
 /* The most relaxing weight, and the least. */
 static uint32_t most_relaxed(const struct sensitivity *s)
 {
@@ -167,13 +111,75 @@ static uint32_t least_relaxed(const struct sensitivity *s)
 	return least;
 }
 
+/* --- variants ---------------------------------------------------------------------------------------- */
+
+static uint32_t capacity_weight(const struct vary *v, uint32_t weight)
+{
+	return v->time ? (WEIGHT_ONE * WEIGHT_ONE + weight / 2) / weight : weight;
+}
+
+static int add(struct sensitivity *s, struct variants *to, const struct variant *v)
+{
+	struct measured m = { .weight = v->nr == 1 ? capacity_weight(v->part[0], v->weight) : v->weight, .of = to };
+	int err = variants_add(to, v, &m.variant);
+
+	if (err == -ERANGE)
+		return 0;
+	for (unsigned i = 0; i < v->nr && !err; i++) {
+		g_strlcat(m.name, i ? "+" : "", sizeof m.name);
+		g_strlcat(m.name, v->part[i]->name, sizeof m.name);
+	}
+	if (!err)
+		g_array_append_val(s->measured, m);
+	return err;
+}
+
+static void sensitivity_close(void *state)
+{
+	struct sensitivity *s = state;
+
+	if (!s)
+		return;
+	variants_free(s->single);
+	variants_free(s->joint);
+	spool_free(s->steps);
+	executions_fini(&s->executions);
+	g_array_free(s->measured, TRUE);
+	g_free(s);
+}
+
+static int sensitivity_open(void **state, const struct driven_run *run)
+{
+	struct sensitivity *s = g_new0(struct sensitivity, 1);
+	int err;
+
+	s->measured = g_array_new(FALSE, FALSE, sizeof(struct measured));
+	s->run = *run;
+	*state = s;
+	err = variants_resources(s->row, &s->nr, run->desc, !strcmp(run->model->name, "abstract"));
+	if (!err)
+		err = parse_weights(s, run->options->weights);
+	if (!err)
+		err = parse_resources(s, run->options->only);
+	if (!err)
+		err = variants_new(&s->single, run);
+	for (unsigned i = 0; i < s->nr && !err; i++)
+		for (unsigned k = 0; k < s->nr_weights && s->wanted[i] && !err; k++)
+			err = add(s, s->single, &(struct variant){ .part = { &s->row[i] }, .nr = 1, .weight = s->weight[k] });
+	if (!err && most_relaxed(s) > WEIGHT_ONE)
+		err = spool_new(&s->steps, SPOOL_MOST);
+	return err;
+}
+
+/* --- combinations ------------------------------------------------------------------------------------ */
+
 /* By how many cycles the run is shorter with the resource relaxed by `weight`; INT64_MIN: not weighted so. */
 static int64_t saves(const struct sensitivity *s, const struct vary *v, uint32_t weight)
 {
 	for (guint i = 0; i < s->measured->len; i++) {
 		const struct measured *m = &g_array_index(s->measured, struct measured, i);
 		if (!strcmp(m->name, v->name) && m->weight == capacity_weight(v, weight))
-			return (int64_t)(variants_cycles(s->variants, 0) - variants_cycles(s->variants, m->variant));
+			return (int64_t)(variants_cycles(s->single, 0) - variants_cycles(m->of, m->variant));
 	}
 	return INT64_MIN;
 }
@@ -182,7 +188,7 @@ static int64_t saves(const struct sensitivity *s, const struct vary *v, uint32_t
 static bool one_limits(const struct sensitivity *s)
 {
 	for (unsigned i = 0; i < s->nr; i++)
-		if (saves(s, &s->row[i], most_relaxed(s)) >= (int64_t)(variants_cycles(s->variants, 0) / WORTH_A_WORD))
+		if (saves(s, &s->row[i], most_relaxed(s)) >= (int64_t)(variants_cycles(s->single, 0) / WORTH_A_WORD))
 			return true;
 	return false;
 }
@@ -206,7 +212,7 @@ static unsigned leaders(const struct sensitivity *s, const struct vary *out[COMB
 		int64_t most = INT64_MIN;
 
 		for (unsigned i = 0; i < s->nr; i++) {
-			int64_t much = out_of_it[i] || s->row[i].outcome ? INT64_MIN : limits(s, &s->row[i], alone);
+			int64_t much = out_of_it[i] ? INT64_MIN : limits(s, &s->row[i], alone);
 			if (much > most) {
 				most = much;
 				best = &s->row[i];
@@ -225,37 +231,37 @@ static int combine(struct sensitivity *s)
 {
 	const struct vary *top[COMBINED];
 	uint32_t weight = most_relaxed(s);
-	int err = 0;
+	unsigned nr = leaders(s, top);
+	int err = spool_end(s->steps);
 
-	s->combined = true;
-	unsigned nr = weight > WEIGHT_ONE ? leaders(s, top) : 0;
+	if (!err)
+		err = variants_new(&s->joint, &s->run);
 	for (unsigned i = 0; i < nr && !err; i++)
 		for (unsigned k = i + 1; k < nr && !err; k++)
-			err = add(s, &(struct variant){ .part = { top[i], top[k] }, .nr = 2, .weight = weight });
+			err = add(s, s->joint, &(struct variant){ .part = { top[i], top[k] }, .nr = 2, .weight = weight });
 	if (!err && nr == COMBINED)
-		err = add(s, &(struct variant){ .part = { top[0], top[1], top[2] }, .nr = 3, .weight = weight });
-	variants_forget(s->variants);
-	return err;
+		err = add(s, s->joint, &(struct variant){ .part = { top[0], top[1], top[2] }, .nr = 3, .weight = weight });
+	return err ? err : variants_read(s->joint, s->steps);
 }
 
 /* --- the run ----------------------------------------------------------------------------------------- */
 
 static int sensitivity_batch(void *state, const struct step_batch *b)
 {
+	static const struct foreseen nothing;
 	struct sensitivity *s = state;
-	int err = variants_batch(s->variants, b);
+	int err = variants_batch(s->single, b);
 
-	executions_count(&s->executions, s->code, b);
-	if (!err && !s->combined && !variants_kept(s->variants))
-		err = combine(s);
-	return err;
+	executions_count(&s->executions, s->run.code, b);
+	return err || !s->steps ? err : spool_put(s->steps, b, &nothing);
 }
 
+/* Of a run that is longer than what is kept of it, nothing is combined. */
 static int sensitivity_finish(void *state)
 {
 	struct sensitivity *s = state;
 
-	return s->combined ? 0 : combine(s);
+	return s->steps && !spool_full(s->steps) ? combine(s) : 0;
 }
 
 static int save_row(const struct sensitivity *s, struct profile *p, const char *name)
@@ -269,7 +275,7 @@ static int save_row(const struct sensitivity *s, struct profile *p, const char *
 		if (strcmp(m->name, name))
 			continue;
 		snprintf(figure, sizeof figure, "%s/%u.%03u", name, m->weight / WEIGHT_ONE, m->weight % WEIGHT_ONE);
-		err = profile_figure(p, "sensitivity", figure, (double)variants_cycles(s->variants, m->variant));
+		err = profile_figure(p, "sensitivity", figure, (double)variants_cycles(m->of, m->variant));
 	}
 	return err;
 }
@@ -282,9 +288,9 @@ static int sensitivity_save(void *state, struct profile *p)
 	int err = profile_set_int(p, "units_per_cycle", CYCLE_UNITS);
 
 	if (!err)
-		err = profile_thread(p, 0, variants_instructions(s->variants), 0, variants_cycles(s->variants, 0) * CYCLE_UNITS, &none);
+		err = profile_thread(p, 0, variants_instructions(s->single), 0, variants_cycles(s->single, 0) * CYCLE_UNITS, &none);
 	if (!err)
-		err = executions_save_unmodelled(&s->executions, s->code, p);
+		err = executions_save_unmodelled(&s->executions, s->run.code, p);
 	for (unsigned i = 0; i < s->nr && !err; i++) {
 		if (!s->wanted[i])
 			continue;

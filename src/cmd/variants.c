@@ -1,16 +1,16 @@
 #include "cmd/variants.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "cmd/progress.h"
 #include "cmd/workers.h"
 #include "core/abstract_outcome.h"
 #include "core/vary_code.h"
 #include "isa/costs.h"
-
-enum { KEEP = 1 << 21 };               /* words or steps of the run that are kept, over all threads */
 
 /* One variant, the same for all threads of the guest. */
 struct plan {
@@ -47,11 +47,7 @@ struct crowd {
 	struct recipes recipes;
 	GPtrArray *met;                /* struct met *: as plans number them */
 	GPtrArray *seer;               /* struct seer *: as plans number them */
-	GPtrArray *instance;           /* struct instance *, by plan; NULL: not made yet */
-	struct outcome_stream kept;    /* abstract: words of the run so far, of the core as it is */
-	GArray *steps;                 /* detailed: struct step of the run so far, and what follows the last batch */
-	size_t nr_steps;               /* without what follows */
-	bool ended;
+	GPtrArray *instance;           /* struct instance *, by plan */
 };
 
 /* What the workers do for some of the plans. */
@@ -59,7 +55,6 @@ struct job {
 	struct crowd *crowd;
 	const struct step *step;       /* detailed core */
 	size_t n, ahead;
-	bool again;                    /* what was kept, for new plans */
 };
 
 struct variants {
@@ -67,9 +62,6 @@ struct variants {
 	bool abstract;
 	GPtrArray *plan;               /* struct plan * */
 	GPtrArray *crowd;              /* struct crowd *, by guest thread; NULL: not seen yet */
-	bool keeping;
-	size_t kept;                   /* words or steps */
-
 	struct workers *workers;
 };
 
@@ -159,8 +151,6 @@ static void time_one(void *ctx, unsigned i)
 
 	if (!v->abstract) {
 		detailed(v, c, j->crowd->seer->pdata[plan_at(v, i)->sees], j);
-	} else if (j->again) {
-		chrono_batch(c->chrono, j->crowd->kept.word, j->crowd->kept.nr, NULL);
 	} else {
 		const struct met *m = j->crowd->met->pdata[plan_at(v, i)->outcomes];
 		chrono_batch(c->chrono, m->stream.word, m->stream.nr, NULL);
@@ -231,18 +221,16 @@ static void crowd_free(struct crowd *c)
 	g_ptr_array_free(c->met, TRUE);
 	g_ptr_array_free(c->seer, TRUE);
 	recipes_fini(&c->recipes);
-	outcome_stream_fini(&c->kept);
-	g_array_free(c->steps, TRUE);
 	g_free(c);
 }
 
-/* Cores of the plans that it has none of yet. */
+/* A core for each plan. */
 static int crowd_fill(struct crowd *c)
 {
 	struct variants *v = c->all;
 	int err = 0;
 
-	for (guint i = c->instance->len; i < v->plan->len && !err; i++) {
+	for (guint i = 0; i < v->plan->len && !err; i++) {
 		struct plan *p = plan_at(v, i);
 		struct instance *one = NULL;
 
@@ -274,7 +262,6 @@ static int crowd_new(struct crowd **out, struct variants *v)
 	c->met = g_ptr_array_new_with_free_func(met_free);
 	c->seer = g_ptr_array_new_with_free_func(seer_free);
 	c->instance = g_ptr_array_new();
-	c->steps = g_array_new(FALSE, FALSE, sizeof(struct step));
 	if (v->abstract)
 		err = recipes_init(&c->recipes, v->run.desc, v->run.code);
 	if (!err)
@@ -296,32 +283,12 @@ static void crowd_end(struct crowd *c)
 		struct instance *one = c->instance->pdata[i];
 		uint64_t instructions;
 
-		if (!one)
-			continue;              /* it was counted when the thread ended */
 		if (one->core)
 			v->run.model->finish(one->core);
 		plan_at(v, i)->cycles += instance_cycles(one, &instructions);
 		plan_at(v, i)->instructions += instructions;
 	}
 	crowd_dismiss(c);
-	c->ended = true;
-}
-
-static void keep(struct crowd *c, const struct step_batch *b)
-{
-	struct variants *v = c->all;
-
-	if (v->abstract) {
-		const struct outcome_stream *s = &((struct met *)c->met->pdata[0])->stream;
-		for (size_t i = 0; i < s->nr; i++)
-			outcome_push(&c->kept, s->word[i]);
-		v->kept += s->nr;
-	} else {
-		g_array_set_size(c->steps, (guint)c->nr_steps);
-		g_array_append_vals(c->steps, b->step, (guint)(b->n + b->ahead));
-		c->nr_steps += b->n;
-		v->kept += b->n;
-	}
 }
 
 /* --- resources --------------------------------------------------------------------------------------- */
@@ -351,7 +318,6 @@ int variants_new(struct variants **out, const struct driven_run *run)
 	v->abstract = !strcmp(run->model->name, "abstract");
 	v->plan = g_ptr_array_new();
 	v->crowd = g_ptr_array_new();
-	v->keeping = true;
 	v->workers = workers_new();
 	*out = v;
 	return variants_add(v, &none, &nr);
@@ -373,58 +339,12 @@ void variants_free(struct variants *v)
 	g_free(v);
 }
 
-/* What was kept of a thread, on the cores that it got just now. Those of a thread that has ended go again. */
-static int replay(struct crowd *c, guint first)
-{
-	struct variants *v = c->all;
-	struct job j = { .crowd = c, .again = true };
-
-	j.step = (const struct step *)(void *)c->steps->data;
-	j.n = c->nr_steps;
-	j.ahead = c->steps->len - c->nr_steps;
-	/* From the start, to come to where they are now. */
-	for (guint i = 0; i < c->seer->len; i++) {
-		struct seer *again;
-		guint like = 0;
-
-		while (plan_at(v, like)->sees != (int)i)
-			like++;
-		int err = seer_new(&again, v, plan_at(v, like)->desc);
-		if (err)
-			return err;
-		seer_free(c->seer->pdata[i]);
-		c->seer->pdata[i] = again;
-	}
-	foresee(c, j.step, j.n, j.ahead);
-	workers_do(v->workers, first, v->plan->len, time_one, &j);
-	return 0;
-}
-
-static int admit(struct variants *v, guint first)
-{
-	int err = 0;
-
-	for (guint i = 0; i < v->crowd->len && !err; i++) {
-		struct crowd *c = v->crowd->pdata[i];
-
-		if (!c)
-			continue;
-		if (c->ended)
-			g_ptr_array_set_size(c->instance, (gint)first);
-		err = crowd_fill(c);
-		if (!err)
-			err = replay(c, first);
-		if (c->ended)
-			crowd_end(c);
-	}
-	return err;
-}
-
 int variants_add(struct variants *v, const struct variant *variant, unsigned *nr)
 {
 	struct plan *p = g_new0(struct plan, 1);
 	bool changed = !variant->nr;
 
+	assert(!v->crowd->len);
 	p->variant = *variant;
 	p->desc = g_memdup2(v->run.desc, sizeof *p->desc);
 	if (core_desc_idealise(p->desc, &variant->ideal) && v->abstract)
@@ -463,25 +383,7 @@ int variants_add(struct variants *v, const struct variant *variant, unsigned *nr
 	}
 	*nr = v->plan->len;
 	g_ptr_array_add(v->plan, p);
-	return v->crowd->len ? admit(v, v->plan->len - 1) : 0;
-}
-
-bool variants_kept(const struct variants *v)
-{
-	return v->keeping && v->kept < KEEP;
-}
-
-void variants_forget(struct variants *v)
-{
-	v->keeping = false;
-	for (guint i = 0; i < v->crowd->len; i++) {
-		struct crowd *c = v->crowd->pdata[i];
-		if (c) {
-			outcome_stream_fini(&c->kept);
-			g_array_set_size(c->steps, 0);
-			c->nr_steps = 0;
-		}
-	}
+	return 0;
 }
 
 int variants_batch(struct variants *v, const struct step_batch *b)
@@ -503,11 +405,28 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 	}
 	foresee(j.crowd, b->step, b->n, b->ahead);
 	workers_do(v->workers, 0, v->plan->len, time_one, &j);
-	if (v->keeping)
-		keep(j.crowd, b);
 	if (b->end)
 		crowd_end(j.crowd);
 	return 0;
+}
+
+int variants_read(struct variants *v, const struct spool *steps)
+{
+	const struct options *o = v->run.options;
+	struct spool_reader *reader;
+	const struct foreseen *seen;
+	struct progress progress;
+	struct step_batch b;
+	int more = 1, err = spool_reader_new(&reader, steps);
+
+	progress_init(&progress, !o->quiet && !o->no_progress);
+	while (!err && (more = spool_read(reader, &b, &seen)) > 0) {
+		err = variants_batch(v, &b);
+		progress_batch(&progress, &b);
+	}
+	progress_fini(&progress);
+	spool_reader_free(reader);
+	return err ? err : more;
 }
 
 uint64_t variants_cycles(const struct variants *v, unsigned nr)

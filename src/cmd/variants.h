@@ -5,8 +5,8 @@
  * they are, and each variant only times it; on the detailed core variants share the steps. A batch is handed to all
  * variants before the next is read, and variants are independent of each other: threads change nothing in the figures.
  *
- * Combinations come in late: which resources limit most is known when some of the run has been seen. That part is kept, and
- * what is added then starts with it, so that a combination, too, covers the whole run.
+ * What is to be weighted must be known before the first batch. What is asked only when the run is over is timed by variants of
+ * their own, from the steps that were kept (spool.h).
  *
  * Cycles are of counted instructions, each from the commit before it to its own, summed over the guest's threads, each
  * of which has cores of its own.
@@ -37,16 +37,15 @@ int  variants_new(struct variants **out, const struct driven_run *run);
 void variants_free(struct variants *v);
 
 /*
- * Adds one; its number in *nr. Until the first batch, or while the run so far is kept (variants_kept()). -ERANGE, without
- * a message, where the weight changes nothing, or the model cannot do it.
+ * Adds one, before the first batch; its number in *nr: 0 is the core as it is. -ERANGE, without a message, where the weight changes
+ * nothing, or the model cannot do it.
  */
 int  variants_add(struct variants *v, const struct variant *variant, unsigned *nr);
-/* Whether the run so far is kept still: until it is longer than what is kept. */
-bool variants_kept(const struct variants *v);
-/* The run so far need not be kept. */
-void variants_forget(struct variants *v);
 
+/* 0 or -errno. */
 int  variants_batch(struct variants *v, const struct step_batch *b);
+/* All that an ended spool holds, with a progress line where the options want one. 0 or -errno. */
+int  variants_read(struct variants *v, const struct spool *steps);
 /* Cycles of variant `nr` so far; instructions counted. */
 uint64_t variants_cycles(const struct variants *v, unsigned nr);
 uint64_t variants_instructions(const struct variants *v);

@@ -39,6 +39,8 @@ def limit(isa, name):
             check(r["speedup"] is None or r["speedup"] == speedups[0 if r["runs"][0]["weight"] < 1 else -1], f"{r}")
             for one in r["runs"]:
                 check(abs(one["speedup"] - found["cycles"] / one["cycles"]) < 1e-6, f"{r}")
+        # What was combined is what limits the region, not what limited the start of the program before it.
+        check(all(top["name"] in c["name"].split("+") for c in found["combinations"][:2]), f"{what} {found['combinations']}")
         order = [r["speedup"] for r in found["resources"] if r["speedup"] is not None]
         check(order == sorted(order, reverse=True), f"{order}")
     return run
