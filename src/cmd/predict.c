@@ -165,7 +165,7 @@ static int time_batch(struct prediction_run *r, const struct step_batch *b, cons
 	r->now = r->crowd->pdata[b->thread];
 	r->batch = b;
 	r->seen = f;
-	workers_do(r->workers, 0, r->nr, time_one, r);
+	workers_do(r->workers, r->nr, time_one, r);
 	if (b->end)
 		crowd_end(r, r->crowd->pdata[b->thread]);
 	return 0;

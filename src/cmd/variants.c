@@ -404,7 +404,7 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 		outcomes_batch(m->outcomes, b->step, b->n, b->ahead, &m->stream);
 	}
 	foresee(j.crowd, b->step, b->n, b->ahead);
-	workers_do(v->workers, 0, v->plan->len, time_one, &j);
+	workers_do(v->workers, v->plan->len, time_one, &j);
 	if (b->end)
 		crowd_end(j.crowd);
 	return 0;

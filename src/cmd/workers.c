@@ -82,10 +82,10 @@ void workers_free(struct workers *w)
 	g_free(w);
 }
 
-void workers_do(struct workers *w, unsigned first, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx)
+void workers_do(struct workers *w, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx)
 {
 	g_mutex_lock(&w->lock);
-	w->job = (struct job){ part, ctx, (gint)first, (gint)nr };
+	w->job = (struct job){ part, ctx, 0, (gint)nr };
 	w->round++;
 	w->busy = w->nr;
 	g_cond_broadcast(&w->changed);

@@ -11,7 +11,7 @@ struct workers *workers_new(void);
 /* NULL is fine. */
 void workers_free(struct workers *w);
 
-/* Calls part(ctx, i) for every i of [first, nr), each once, in any order and in any of the threads; returns when all are done. */
-void workers_do(struct workers *w, unsigned first, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx);
+/* Calls part(ctx, i) for every i of [0, nr), each once, in any order and in any of the threads; returns when all are done. */
+void workers_do(struct workers *w, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx);
 
 #endif
