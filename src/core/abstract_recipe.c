@@ -84,15 +84,17 @@ static void add_use(struct recipes *r, struct part *p, unsigned resource, unsign
 	p->nr_uses++;
 }
 
-static uint8_t scheduler_of(const struct core_desc *d, uint16_t ports)
+/* The schedulers that feed any of the ports: a bit set. */
+static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
 {
+	unsigned set = 0;
 #define X(n) { d->sched##n##_entries, d->sched##n##_ports }
 	const struct { int32_t entries, ports; } s[CORE_SCHEDULERS] = { X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7) };
 #undef X
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		if (s[i].entries && s[i].ports & ports)
-			return (uint8_t)i;
-	return RECIPE_NO_SCHEDULER;
+			set |= 1u << i;
+	return set;
 }
 
 static void add_uop(struct recipes *r, struct part *p, const struct uop *u, uint16_t ports)
@@ -104,9 +106,38 @@ static void add_uop(struct recipes *r, struct part *p, const struct uop *u, uint
 			add_use(r, p, RESOURCE_PORTS + g, 1);
 	if (u->unit)
 		add_use(r, p, RESOURCE_UNITS + u->unit - 1u, u->busy ? u->busy : 1);
-	if (p->scheduler == RECIPE_NO_SCHEDULER)
-		p->scheduler = scheduler_of(r->desc, ports);
 	p->uops++;
+}
+
+/* A uop goes to one of the schedulers that feed its ports: into the list that begins at `first`. */
+static void add_schedulers(struct recipes *r, uint32_t first, uint16_t ports)
+{
+	unsigned set = schedulers_of(r->desc, ports);
+	uint32_t i = first;
+
+	if (!ports)
+		return;
+	while (i < r->nr_uses && r->use[i].resource != set)
+		i++;
+	if (i == r->nr_uses) {
+		assert(r->nr_uses < MOST_USES);
+		r->use[r->nr_uses++] = (struct use){ (uint16_t)set, 0 };
+	}
+	r->use[i].amount++;
+}
+
+/* The part's uops go where the list says; one that names a single scheduler, or none, is dropped. */
+static void take_schedulers(struct recipes *r, struct part *p, uint32_t first)
+{
+	unsigned set = r->nr_uses > first ? r->use[first].resource : 0;
+
+	if (r->nr_uses > first + 1 || set & (set - 1)) {
+		p->scheduler = RECIPE_SCHEDULERS;
+		return;
+	}
+	if (set)
+		p->scheduler = (uint8_t)__builtin_ctz(set);
+	r->nr_uses = first;
 }
 
 /* The ports a uop of this execution may use: a macro-fused pair issues as its branch does, a taken branch where those may. */
@@ -201,6 +232,13 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 			if (u->kind == kinds[k])
 				add_uop(r, &p->part[k], u, ports_of(d, in, u, kind, branch_ports));
 		}
+		uint32_t first = r->nr_uses;
+		for (unsigned i = 0; i < in->nr_uops; i++) {
+			const struct uop *u = &r->code->uops[in->uop + i];
+			if (u->kind == kinds[k])
+				add_schedulers(r, first, ports_of(d, in, u, kind, branch_ports));
+		}
+		take_schedulers(r, &p->part[k], first);
 	}
 	p->path = (uint8_t)path_of(p);
 }

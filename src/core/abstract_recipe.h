@@ -57,9 +57,13 @@ struct use {
 	uint16_t amount;
 };
 
-enum { RECIPE_NO_SCHEDULER = 0xff };
+enum { RECIPE_NO_SCHEDULER = 0xff, RECIPE_SCHEDULERS = 0xfe };
 
-/* Uops of one kind: the resources they use, and the scheduler that holds them until they issue. */
+/*
+ * Uops of one kind: the resources they use, and the scheduler that holds them until they issue. Where that is not the same
+ * one for all (RECIPE_SCHEDULERS), what follows the uses says `amount` uops go to any of the set `resource` of schedulers,
+ * until all uops are told.
+ */
 struct part {
 	uint32_t use;                  /* first in recipes.use */
 	uint8_t nr_uses;

@@ -9,6 +9,7 @@
 #define CYCLEWISE_CORE_ABSTRACT_STATE_H
 
 #include <glib.h>
+#include <string.h>
 
 #include "core/abstract_taint.h"
 #include "core/abstract_time.h"
@@ -84,6 +85,7 @@ struct chrono {
 	uint8_t *from1, *from2;        /* [slot]: enum level that sent it last */
 	uint32_t nr_line1, nr_line2;
 	struct waiting *scheduler[CORE_SCHEDULERS];
+	uint8_t chosen[NR_PARTS][CORE_SCHEDULERS]; /* uops of the present instruction there, where its parts may choose */
 
 	uint64_t block[BLOCKS];        /* [n % BLOCKS]: when the n-th since fetch was redirected was offered */
 	uint64_t nr_blocks;
@@ -250,6 +252,49 @@ INLINE void waiting_issue(const enum chrono_mode mode, struct waiting *w, unsign
 	w->some[at / 64] |= UINT64_C(1) << (at % 64);
 	if (mode == CHRONO_TAINT)
 		w->who[at] = issue->who;
+}
+
+/* Of a set of schedulers, the one with most entries free in the cycle of `t`. */
+static inline unsigned emptiest(struct chrono *v, unsigned set, uint64_t t)
+{
+	unsigned best = 0;
+	int64_t most = INT64_MIN;
+
+	for (; set; set &= set - 1) {
+		unsigned s = (unsigned)__builtin_ctz(set);
+		struct waiting *w = v->scheduler[s];
+		waiting_advance(w, cycle_of(t));
+		int64_t room = (int64_t)w->entries - (int64_t)w->held;
+		if (room > most) {
+			most = room;
+			best = s;
+		}
+	}
+	return best;
+}
+
+/* As constrain_scheduler() of the part's uops, each of which goes to the emptiest that it may be in. chosen[]: how many to each. */
+INLINE bool constrain_schedulers(struct chrono *v, const enum chrono_mode mode, struct when *this, uint8_t chosen[CORE_SCHEDULERS], const struct part *p)
+{
+	const struct use *u = v->recipes->use + p->use + p->nr_uses;
+	bool waits = false;
+
+	memset(chosen, 0, CORE_SCHEDULERS * sizeof *chosen);
+	for (unsigned told = 0; told < p->uops; told += u->amount, u++) {
+		for (unsigned i = 0; u->resource && i < u->amount; i++) {
+			unsigned s = emptiest(v, u->resource, this->t);
+			waits |= constrain_scheduler(v, mode, this, v->scheduler[s], 1);
+			chosen[s]++;
+		}
+	}
+	return waits;
+}
+
+INLINE void schedulers_issue(struct chrono *v, const enum chrono_mode mode, const uint8_t chosen[CORE_SCHEDULERS], const struct when *issue)
+{
+	for (unsigned s = 0; s < CORE_SCHEDULERS; s++)
+		if (chosen[s])
+			waiting_issue(mode, v->scheduler[s], chosen[s], issue);
 }
 
 /* abstract_chrono.c: instruction `n`, the oldest of the taint queue, helped to determine what was looked at. */

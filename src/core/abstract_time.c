@@ -128,10 +128,18 @@ INLINE void admit(struct chrono *v, struct flow *f, const enum chrono_mode mode,
 		wait_dispatch(v, f, mode, &f->retire, REASON_SERIAL);
 }
 
-INLINE void enter_scheduler(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct part *p)
+INLINE void enter_scheduler(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct part *part, unsigned which)
 {
-	if (p->uops && p->scheduler != RECIPE_NO_SCHEDULER &&
-	    constrain_scheduler(v, mode, &f->dispatch, v->scheduler[p->scheduler], p->uops))
+	const struct part *p = &part[which];
+	bool waits = false;
+
+	if (!p->uops)
+		return;
+	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1))
+		waits = constrain_scheduler(v, mode, &f->dispatch, v->scheduler[p->scheduler], p->uops);
+	else if (p->scheduler == RECIPE_SCHEDULERS)
+		waits = constrain_schedulers(v, mode, &f->dispatch, v->chosen[which], p);
+	if (waits)
 		f->why = REASON_SCHEDULER;
 }
 
@@ -140,11 +148,11 @@ INLINE void enter_schedulers(struct chrono *v, struct flow *f, const enum chrono
 	if (path == PATH_RENAMED)
 		return;
 	if (path != PATH_COMPUTE)
-		enter_scheduler(v, f, mode, &part[PART_LOAD]);
-	enter_scheduler(v, f, mode, &part[PART_COMPUTE]);
+		enter_scheduler(v, f, mode, part, PART_LOAD);
+	enter_scheduler(v, f, mode, part, PART_COMPUTE);
 	if (path != PATH_COMPUTE) {
-		enter_scheduler(v, f, mode, &part[PART_STA]);
-		enter_scheduler(v, f, mode, &part[PART_STD]);
+		enter_scheduler(v, f, mode, part, PART_STA);
+		enter_scheduler(v, f, mode, part, PART_STD);
 	}
 }
 

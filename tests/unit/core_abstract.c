@@ -266,6 +266,67 @@ static void test_206_eliminated_move(void **state)
 	machine_free(m);
 }
 
+/* 20 of `wait` behind `slow`, a cycle of dispatch each four; returns how many do not wait for a scheduler. */
+static size_t dispatched_before_waiting(struct machine *m, uint32_t slow, uint32_t wait)
+{
+	size_t n = 1;
+
+	m->nr_steps = 0;
+	run_insn(m, slow);
+	for (int i = 0; i < 20; i++)
+		run_insn(m, wait);
+	time_steps(m, 1000);
+	while (n < 21 && timed_dispatch_wait(committed(m, n)) != WAIT_SCHEDULER)
+		n++;
+	assert_int_equal(timed_dispatch(committed(m, n - 1)) - timed_dispatch(committed(m, 0)), (n - 1) / 4);
+	return n - 1;
+}
+
+static void test_207_several_schedulers(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t slow = make_alu(m, 1, 0, 0, 100, MEM0), first = make_alu(m, 2, 1, 0, 1, ALU0), both = make_alu(m, 2, 1, 0, 1, ALU);
+
+	/* What may go to either port may wait in either's scheduler; what needs one port, in that one's alone. */
+	m->desc.sched0_entries = 4;
+	m->desc.sched0_ports = ALU0;
+	m->desc.sched1_entries = 6;
+	m->desc.sched1_ports = ALU1;
+	assert_int_equal(dispatched_before_waiting(m, slow, first), 4);
+	assert_int_equal(dispatched_before_waiting(m, slow, both), 10);
+
+	/* An instruction with a uop for each port holds an entry of each. */
+	uint32_t two = make_alu(m, 2, 1, 0, 1, ALU0);
+	m->uop[m->nr_uops++] = (struct uop){ .kind = UOP_COMPUTE, .latency = 1, .ports = ALU1 };
+	m->insn[two].nr_uops = 2;
+	assert_int_equal(dispatched_before_waiting(m, slow, two), 4);
+	m->desc.sched0_entries = 8;
+	assert_int_equal(dispatched_before_waiting(m, slow, two), 6);
+	machine_free(m);
+}
+
+/* An instruction whose parts want more entries than there are holds the scheduler alone, and does not wait for itself. */
+static void test_208_more_uops_than_entries(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t add = make_load(m, 1, 1);
+
+	m->insn[add].data[0] = 1;
+	m->insn[add].nr_data = 1;
+	m->insn[add].latency = 1;
+	m->uop[m->nr_uops++] = (struct uop){ .kind = UOP_COMPUTE, .latency = 1, .ports = ALU };
+	m->insn[add].nr_uops = 2;
+	m->desc.sched0_entries = 1;
+	m->desc.sched0_ports = MEM | ALU;
+	for (int i = 0; i < 50; i++)
+		run_access(m, add, 0x8000, 8);
+	time_steps(m, 1000);
+	/* Each comes in when the addition of the one before has issued and its entry is given back: a load and a cycle of each. */
+	assert_int_equal(timed_dispatch_wait(committed(m, 1)), WAIT_SCHEDULER);
+	assert_int_equal(between(m, 0, 49), 49 * ((uint64_t)m->desc.l1d_latency + 2));
+	machine_free(m);
+}
+
 /* --- 300: memory ------------------------------------------------------------------------------------- */
 
 static void test_300_load_latency(void **state)
@@ -589,6 +650,8 @@ int main(void)
 		cmocka_unit_test(test_204_rob),
 		cmocka_unit_test(test_205_scheduler_out_of_order),
 		cmocka_unit_test(test_206_eliminated_move),
+		cmocka_unit_test(test_207_several_schedulers),
+		cmocka_unit_test(test_208_more_uops_than_entries),
 		cmocka_unit_test(test_300_load_latency),
 		cmocka_unit_test(test_301_store_to_load),
 		cmocka_unit_test(test_302_memory_bandwidth),
