@@ -64,7 +64,7 @@ static unsigned latest(const unsigned *ready, const uint8_t *regs, unsigned n, c
 }
 
 /* When the last result of one instruction is there, its operands' cycles in `ready`, which is brought up to date. */
-static unsigned execute(const struct parent *p, const struct insn *i, unsigned *ready, bool *loaded, bool *integer)
+static unsigned execute(const struct parent *p, const struct insn *i, unsigned *ready, bool *loaded, bool *integer, unsigned *bypass)
 {
 	unsigned addresses = latest(ready, i->addr, i->nr_addr, NULL), t = latest(ready, i->data, i->nr_data, i->data_late), last = 0;
 	bool pure = i->flags & INSN_LOAD && i->latency == 0;
@@ -72,6 +72,8 @@ static unsigned execute(const struct parent *p, const struct insn *i, unsigned *
 	for (unsigned k = 0; k < i->nr_data && i->flags & INSN_FP; k++)
 		if (integer[i->data[k]])
 			t = MAX(t, ready[i->data[k]] + (unsigned)p->desc.bypass_fp);
+	for (unsigned k = 0; k < i->nr_data && !i->bypass && !vanishes(p, i); k++)
+		t = MAX(t, ready[i->data[k]] + bypass[i->data[k]]);
 	if (i->flags & INSN_LEAF_RESULT)
 		t = 0;
 	if (i->flags & INSN_LOAD) {
@@ -86,6 +88,7 @@ static unsigned execute(const struct parent *p, const struct insn *i, unsigned *
 		ready[reg] = latency & DST_WRITEBACK ? addresses + (latency & 127) : t + (vanishes(p, i) ? 0 : latency);
 		loaded[reg] = pure;
 		integer[reg] = i->flags & INSN_VINT;
+		bypass[reg] = vanishes(p, i) ? bypass[i->data[0]] : i->bypass;
 		last = MAX(last, ready[reg]);
 	}
 	return last;
@@ -94,13 +97,13 @@ static unsigned execute(const struct parent *p, const struct insn *i, unsigned *
 double parent_chain(struct parent *p, const struct sequence *s)
 {
 	const struct insn *insns[SEQUENCE_INSNS];
-	unsigned ready[NR_REGS] = { 0 }, end[2] = { 0 };
+	unsigned ready[NR_REGS] = { 0 }, bypass[NR_REGS] = { 0 }, end[2] = { 0 };
 	bool loaded[NR_REGS] = { false }, integer[NR_REGS] = { false };
 
 	take(p, s, insns);
 	for (unsigned round = 0; round < 2 * ROUNDS; round++)
 		for (unsigned k = 0; k < s->n; k++) {
-			unsigned last = execute(p, insns[k], ready, loaded, integer);
+			unsigned last = execute(p, insns[k], ready, loaded, integer, bypass);
 
 			end[round / ROUNDS] = MAX(end[round / ROUNDS], last);
 		}

@@ -279,14 +279,12 @@ static void store_address(struct ooo *o, struct attempt *a, unsigned i, const st
 static void write_results(struct ooo *o, struct attempt *a)
 {
 	const struct insn *in = a->in;
-	uint8_t flags = 0;
+	uint8_t flags = domain(in);
 
 	if (in->flags & INSN_LOAD && a->result == a->load_done && !in->latency)
 		flags |= REG_LOADED;
-	if (in->flags & INSN_VINT)
-		flags |= REG_DOMAIN_INT;
 	if (a->eliminated)
-		flags = (uint8_t)((o->reg_flags[in->data[0]] & (REG_LOADED | REG_DOMAIN_INT)) | REG_ELIMINATED);
+		flags = o->reg_flags[in->data[0]] | REG_ELIMINATED;
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
 		if (a->eliminated) {
@@ -366,7 +364,7 @@ void execute(struct ooo *o, struct attempt *a)
 		a->load_done = loads(o, a, nr_loads, &addr);
 
 	for (unsigned i = 0; i < in->nr_data; i++)
-		operand(o, in->data[i], in->data_late[i], bypass(o, in, in->data[i]), &data);
+		operand(o, in->data[i], in->data_late[i], a->eliminated ? 0 : bypass(o, in, in->data[i]), &data);
 	uint64_t ready = later(data.ready, a->load_done);
 	if (in->flags & (INSN_ZERO | INSN_LEAF_RESULT))
 		ready = a->load_done;

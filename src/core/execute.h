@@ -22,10 +22,21 @@ static inline void operand(const struct ooo *o, uint8_t reg, unsigned late, unsi
 	}
 }
 
-/* An integer vector result takes longer to come to a floating-point consumer; the other way costs nothing (measured). */
+/*
+ * An integer vector result takes longer to come to a floating-point consumer; the other way costs nothing (measured). What
+ * its own unit forwards to itself takes longer to come to any other.
+ */
 static inline unsigned bypass(const struct ooo *o, const struct insn *in, uint8_t reg)
 {
-	return in->flags & INSN_FP && o->reg_flags[reg] & REG_DOMAIN_INT ? (unsigned)o->desc->bypass_fp : 0;
+	unsigned unit = in->bypass ? 0 : (unsigned)o->reg_flags[reg] >> REG_BYPASS_SHIFT;
+
+	return in->flags & INSN_FP && o->reg_flags[reg] & REG_DOMAIN_INT ? unit + (unsigned)o->desc->bypass_fp : unit;
+}
+
+/* What a result of the instruction is to that. */
+static inline uint8_t domain(const struct insn *in)
+{
+	return (uint8_t)((in->flags & INSN_VINT ? REG_DOMAIN_INT : 0) | in->bypass << REG_BYPASS_SHIFT);
 }
 
 /* The uop issues on `port` in `cycle`: its entry is free in the next, and its port's count is lowered in the one after (uiCA). */
@@ -98,7 +109,7 @@ static inline void execute_plain(struct ooo *o, struct attempt *a)
 	a->chain_end = cycle + a->uop[0].latency;
 	a->result = a->chain_end > in->latency ? a->chain_end - in->latency : a->dispatch;
 	a->complete = later(a->dispatch_last, a->chain_end);
-	uint8_t flags = in->flags & INSN_VINT ? REG_DOMAIN_INT : 0;
+	uint8_t flags = domain(in);
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
 		uint64_t there = latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;

@@ -37,6 +37,7 @@ enum reg_flag {
 	REG_LOADED = 1,                /* comes straight from a load */
 	REG_DOMAIN_INT = 2,            /* integer vector domain */
 	REG_ELIMINATED = 4,            /* holds a move slot */
+	REG_BYPASS_SHIFT = 6,          /* from this bit on: insn.bypass of what wrote it */
 };
 
 /* Who took an entry of a structure that is freed in order. */

@@ -276,17 +276,19 @@ static int read_form_key(const struct reader *r, const char *key, const char *va
 		const char *key;
 		unsigned bit;
 		uint8_t *to;
+		unsigned max;
 	} numbers[] = {
-		{ "latency", COST_LATENCY, &c->latency }, { "loads", COST_LOADS, &c->loads }, { "stores", COST_STORES, &c->stores },
-		{ "slots", COST_SLOTS, &c->slots }, { "indexed_slots", COST_INDEXED_SLOTS, &c->indexed_slots },
-		{ "decode", COST_DECODE, &c->decode }, { "load_extra", COST_LOAD_EXTRA, &c->load_extra },
-		{ "reads_results", COST_READS_RESULTS, &c->reads_results },
+		{ "latency", COST_LATENCY, &c->latency, 255 }, { "loads", COST_LOADS, &c->loads, 255 },
+		{ "stores", COST_STORES, &c->stores, 255 }, { "slots", COST_SLOTS, &c->slots, 255 },
+		{ "indexed_slots", COST_INDEXED_SLOTS, &c->indexed_slots, 255 }, { "decode", COST_DECODE, &c->decode, 255 },
+		{ "load_extra", COST_LOAD_EXTRA, &c->load_extra, 255 }, { "reads_results", COST_READS_RESULTS, &c->reads_results, 255 },
+		{ "bypass", COST_BYPASS, &c->bypass, 3 },
 	};
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(numbers); i++)
 		if (strcmp(key, numbers[i].key) == 0) {
 			c->set |= numbers[i].bit;
-			return read_whole(r, value, 255, numbers[i].to);
+			return read_whole(r, value, numbers[i].max, numbers[i].to);
 		}
 	if (strcmp(key, "uops") == 0) {
 		c->set |= COST_UOPS;
@@ -550,6 +552,8 @@ static void merge(struct cost *to, const struct cost *from)
 		to->load_extra = from->load_extra;
 	if (from->set & COST_READS_RESULTS)
 		to->reads_results = from->reads_results;
+	if (from->set & COST_BYPASS)
+		to->bypass = from->bypass;
 	to->set |= from->set;
 	to->flags_on = (to->flags_on & ~from->flags_off) | from->flags_on;
 	to->flags_off = (to->flags_off & ~from->flags_on) | from->flags_off;

@@ -331,6 +331,8 @@ void lower(const struct lowering *low, struct shape *s, const struct cost *cost,
 		draft.nr_sta = draft.nr_std = cost->stores;
 	set_latencies(low, s, &draft, cost);
 	set_late(s, cost);
+	if (cost->set & COST_BYPASS)
+		i->bypass = cost->bypass & 3u;
 	close_ports(low, i, &draft);
 	chain(&draft);
 	i->nr_uops = (uint8_t)emit(low, i, &draft, cost, uops);

@@ -216,6 +216,32 @@ static void t203_unit(void **state)
 	machine_free(m);
 }
 
+/* A result with a bypass of a cycle: at once to one of its unit, a cycle later to another, and through an eliminated move as without it. */
+static void t205_bypass(void **state)
+{
+	static const struct { bool to_own; bool moved; uint8_t cycles; } kind[] = {
+		{ true, false, 2 }, { false, false, 3 }, { true, true, 2 }, { false, true, 3 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.rename_move_slots = 8;
+		uint32_t from = make_alu(m, R1, 0, 0, 2, ALU), move = make_alu(m, R2, R1, 0, 1, ALU);
+		uint32_t to = make_alu(m, R3, kind[k].moved ? R2 : R1, 0, 2, ALU), store = make_store(m, R4, R1);
+		m->insn[from].bypass = 1;
+		m->insn[move].flags = INSN_MOVE;
+		m->insn[to].bypass = kind[k].to_own;
+		run_insn(m, from);
+		run_insn(m, move);
+		run_insn(m, to);
+		run_access(m, store, 0x10000, 8);
+		machine_time(m);
+		assert_int_equal(committed(m, 2)->issue - committed(m, 0)->issue, kind[k].cycles);
+		assert_int_equal(committed(m, 3)->complete - committed(m, 0)->issue, 3 + 1);
+		machine_free(m);
+	}
+}
+
 /* 16 scheduler entries behind a long operation: the 17th dependent waits for one to issue. */
 static void t210_scheduler_full(void **state)
 {
@@ -665,7 +691,7 @@ int main(void)
 		cmocka_unit_test(t200_chain), cmocka_unit_test(t201_ports), cmocka_unit_test(t202_out_of_order),
 		cmocka_unit_test(t203_unit), cmocka_unit_test(t204_bound_until),
 		cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
-		cmocka_unit_test(t212_registers), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
+		cmocka_unit_test(t205_bypass), cmocka_unit_test(t212_registers), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t315_split_vector_loads), cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t320_violation), cmocka_unit_test(t330_store_queue), cmocka_unit_test(t331_drain),

@@ -68,7 +68,7 @@ static void reads_uops(void **state)
 static void later_sections_override(void **state)
 {
 	struct costs *costs = must_read("[A* !AB]\nlatency = 1\nresults = 1 2\nflags = flush long\nsource = x\n"
-					"[AC AC.slow]\nlatency = 7\nuops = none\nflags = -flush fence\nlate = 0 0 4\nsource = y\n");
+					"[AC AC.slow]\nlatency = 7\nuops = none\nflags = -flush fence\nlate = 0 0 4\nbypass = 3\nsource = y\n");
 	struct cost c;
 
 	(void)state;
@@ -84,6 +84,7 @@ static void later_sections_override(void **state)
 	assert_int_equal(c.nr_results, 2);
 	assert_int_equal(c.results[1], 2);
 	assert_int_equal(c.late[2], 4);
+	assert_int_equal(c.bypass, 3);
 	assert_int_equal(c.flags_on, INSN_LONG | INSN_FENCE);
 	assert_int_equal(c.flags_off, INSN_FLUSH);
 	costs_free(costs);
@@ -177,7 +178,7 @@ static void names_the_line(void **state)
 	} bad[] = {
 		{ "latency = 1\n", 1 }, { "[A]\nsource = x\nlatency\n", 3 }, { "\n[A\n", 2 }, { "[]\n", 1 }, { "[A]\nlatency = 1\n", 1 },
 		{ "[A]\nsource = x\n\n[B]\nlatency = 1\n[C]\n", 4 }, { "[A]\nsource =\n", 2 }, { "[A]\nlatencies = 1\n", 2 }, { "[A]\nlatency = 256\n", 2 },
-		{ "[A]\nlatency = -1\n", 2 }, { "[A]\nlatency = 1x\n", 2 }, { "[A]\nlatency =\n", 2 }, { "[A]\nuops = p2\n", 2 }, { "[A]\nuops = p06\n", 2 },
+		{ "[A]\nbypass = 4\n", 2 }, { "[A]\nlatency = -1\n", 2 }, { "[A]\nlatency = 1x\n", 2 }, { "[A]\nlatency =\n", 2 }, { "[A]\nuops = p2\n", 2 }, { "[A]\nuops = p06\n", 2 },
 		{ "[A]\nuops = p0:\n", 2 }, { "[A]\nuops = p0/div\n", 2 }, { "[A]\nuops = p0/sqrt*4\n", 2 }, { "[A]\nuops = 3\n", 2 }, { "[A]\nuops = 300*p0\n", 2 },
 		{ "[A]\nuops = 200*p0 100*p1\n", 2 }, { "[A]\nuops = p0:4x\n", 2 }, { "[A]\nflags = fluffy\n", 2 },
 		{ "[A]\nresults = 1 2 3 4 5 6 7\n", 2 }, { "[A]\nresults = 128\n", 2 }, { "[A]\nlate = a\n", 2 }, { "[A]\nstd = q\n", 2 },
