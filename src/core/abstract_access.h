@@ -177,7 +177,12 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 	there.t += v->cost.split[outcome_split(word)];
 	if (extra)
 		there.t += y->p->load_extra * v->cost.load_extra;
-	constrain(v, mode, &y->loaded, &there);
+	if (__builtin_expect(outcome_kind(word) == OUTCOME_RENAMED, 0)) {
+		constrain(v, mode, &y->complete, &there);
+		constrain(v, mode, &y->loaded, &v->stored[(v->nr_written - outcome_distance(word)) % STORE_RING]);
+	} else {
+		constrain(v, mode, &y->loaded, &there);
+	}
 	if (mode == CHRONO_PASSAGES) {
 		y->psv |= events_of(word);
 		if (outcome_level(word) > (enum level)y->level)
@@ -235,6 +240,7 @@ INLINE void accesses(struct chrono *v, const enum chrono_mode mode, struct way *
 	for (; word < end; word++) {
 		switch (outcome_kind(*word)) {
 		case OUTCOME_LOAD:
+		case OUTCOME_RENAMED:
 			load_word(v, mode, y, *word, walk);
 			y->lines++;
 			break;

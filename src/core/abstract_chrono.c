@@ -128,11 +128,12 @@ static int make(struct chrono *v, const struct core_desc *d)
 	v->nr_line2 = 1 + (uint32_t)((d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line);
 	v->missing = calloc(v->cost.misses, sizeof *v->missing);
 	v->written = calloc(STORE_RING, sizeof *v->written);
+	v->stored = d->forward_renamed ? calloc(STORE_RING, sizeof *v->stored) : NULL;
 	v->line1 = calloc(v->nr_line1, sizeof *v->line1);
 	v->line2 = calloc(v->nr_line2, sizeof *v->line2);
 	v->from1 = calloc(v->nr_line1, 1);
 	v->from2 = calloc(v->nr_line2, 1);
-	if (!v->missing || !v->written || !v->line1 || !v->line2 || !v->from1 || !v->from2)
+	if (!v->missing || !v->written || (d->forward_renamed && !v->stored) || !v->line1 || !v->line2 || !v->from1 || !v->from2)
 		err = -ENOMEM;
 	if (!err)
 		err = make_schedulers(v);
@@ -173,6 +174,7 @@ void chrono_free(struct chrono *v)
 	free(v->stores);
 	free(v->missing);
 	free(v->written);
+	free(v->stored);
 	free(v->line1);
 	free(v->line2);
 	free(v->from1);

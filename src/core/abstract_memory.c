@@ -305,7 +305,7 @@ static inline void access_line(struct outcome_memory *m, enum outcome_kind kind,
 	outcome_push(out, outcome_pack(&w));
 	if (w.level != LEVEL_L1)
 		after_miss(m, &m->data, line, (enum level)w.level, out);
-	if (kind != OUTCOME_LOAD)
+	if (kind != OUTCOME_LOAD && kind != OUTCOME_RENAMED)
 		return;
 	if (m->next_on && next_line_train(&m->next_line, line, offset) && lines_left(m->line_shift, line))
 		prefetch_l1(m, &m->data, line + 1, out);

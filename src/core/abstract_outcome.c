@@ -8,6 +8,7 @@
 #include "core/abstract_memory.h"
 #include "core/branch.h"
 #include "core/cache.h"
+#include "core/mirror.h"
 
 /*
  * Which store wrote an 8-byte granule of memory last, byte by byte, as far as the last SHADOW_NODES granules go: more than
@@ -30,6 +31,13 @@ struct shadow {
 #define SHADOW_GRANULE (UINT64_MAX >> 8)
 enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
 
+/* What a store's place is named by, where rename may find it again (core/mirror.h). */
+struct mirror_place {
+	uint64_t addr, by;             /* by: instruction that wrote the base last before it */
+	uint32_t bytes;
+	uint8_t base;                  /* REG_NONE: not a store of this kind */
+};
+
 struct outcomes {
 	const struct core_desc *desc;
 	const struct code *code;
@@ -37,6 +45,9 @@ struct outcomes {
 	struct outcome_memory memory;
 	struct branch_unit *branch;
 	struct shadow shadow;
+	struct mirror_place mirror[MIRRORS]; /* [number of the store % MIRRORS] */
+	uint64_t base_by[NR_REGS];     /* instruction that wrote the register last, pushes and pops of the stack pointer apart */
+	uint64_t nr_insns;
 
 	struct cache uops;             /* the uop cache: a line is a way of a window */
 	bool uops_on;
@@ -199,20 +210,51 @@ static inline unsigned shadow_load(const struct shadow *s, uint64_t addr, uint32
 	return n;
 }
 
-static void load(struct outcomes *o, const struct step *s, uint64_t pc, struct outcome_stream *out)
+/* Whether rename finds the store that the load reads from, `distance` back: the same base, last written by the same instruction. */
+static bool renamed(const struct outcomes *o, const struct insn *in, const struct step *s, unsigned distance)
+{
+	if (!distance || distance > (unsigned)o->desc->forward_renamed || !mirror_takes(in, in->dst, in->nr_dst, s->bytes))
+		return false;
+	const struct mirror_place *m = &o->mirror[(o->shadow.nr_stores - distance) % MIRRORS];
+	return m->base == in->addr[0] && m->by == o->base_by[m->base] && m->addr == s->addr && m->bytes == s->bytes;
+}
+
+/* What the store about to be entered is to loads behind it. */
+static void mirror(struct outcomes *o, const struct insn *in, const struct step *s)
+{
+	bool takes = (in->nr_data || in->nr_compute) && mirror_takes(in, in->data, in->nr_data, s->bytes);
+
+	o->mirror[o->shadow.nr_stores % MIRRORS] = (struct mirror_place){
+		.addr = s->addr, .bytes = s->bytes, .by = o->base_by[in->addr[0]], .base = takes ? in->addr[0] : REG_NONE,
+	};
+}
+
+/* The instruction has written its registers. */
+static void mirror_written(struct outcomes *o, const struct insn *in)
+{
+	o->nr_insns++;
+	for (unsigned i = 0; i < in->nr_dst; i++)
+		if (in->stack != STACK_MOVES || in->dst[i] != in->addr[0])
+			o->base_by[in->dst[i]] = o->nr_insns;
+}
+
+static void load(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
 {
 	unsigned distance[2] = { 0, 0 }, n = shadow_load(&o->shadow, s->addr, s->bytes, distance);
+	enum outcome_kind kind = n == 1 && renamed(o, in, s, distance[0]) ? OUTCOME_RENAMED : OUTCOME_LOAD;
 
-	outcome_access(&o->memory, OUTCOME_LOAD, s->addr, s->bytes, pc, distance[0], out);
+	outcome_access(&o->memory, kind, s->addr, s->bytes, in->pc, distance[0], out);
 	if (__builtin_expect(n > 1, 0)) {
 		struct outcome_word w = { .kind = OUTCOME_SOURCE, .distance = (uint16_t)distance[1] };
 		outcome_push(out, outcome_pack(&w));
 	}
 }
 
-static inline void store(struct outcomes *o, const struct step *s, uint64_t pc, struct outcome_stream *out)
+static inline void store(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
 {
-	outcome_access(&o->memory, OUTCOME_STORE, s->addr, s->bytes, pc, 0, out);
+	outcome_access(&o->memory, OUTCOME_STORE, s->addr, s->bytes, in->pc, 0, out);
+	if (o->desc->forward_renamed)
+		mirror(o, in, s);
 	shadow_store(&o->shadow, s->addr, s->bytes);
 }
 
@@ -232,14 +274,14 @@ static void accesses(struct outcomes *o, const struct insn *in, const struct ste
 		}
 		if (s[i].flags & STEP_LOAD && s[i].bytes) {
 			if (i < PASSED)
-				load(o, &s[i], in->pc, out);
+				load(o, in, &s[i], out);
 			else
 				outcome_access(&o->memory, OUTCOME_LOAD, s[i].addr, s[i].bytes, in->pc, 0, out);
 		}
 	}
 	for (i = 0; i < nr_steps; i++) {
 		if (s[i].flags & STEP_STORE && s[i].bytes)
-			store(o, &s[i], in->pc, out);
+			store(o, in, &s[i], out);
 	}
 }
 
@@ -311,6 +353,8 @@ static void one(struct outcomes *o, const struct step *s, uint32_t nr_steps, siz
 	}
 	if (nr_steps > 1 || s->flags & (STEP_LOAD | STEP_STORE) || in->flags & INSN_PREFETCH)
 		accesses(o, in, s, nr_steps, out);
+	if (o->desc->forward_renamed)
+		mirror_written(o, in);
 	if (s->flags & STEP_COUNTED)
 		flags |= OUTCOME_COUNTED;
 	if (s->flags & STEP_ENTER)
@@ -338,9 +382,11 @@ static inline bool one_short(struct outcomes *o, const struct step *s, struct ou
 	unsigned flags = s->flags & STEP_COUNTED ? OUTCOME_COUNTED : 0;
 	outcome_push(out, 0);
 	if (s->flags & STEP_LOAD && s->bytes)
-		load(o, s, in->pc, out);
+		load(o, in, s, out);
 	if (s->flags & STEP_STORE && s->bytes)
-		store(o, s, in->pc, out);
+		store(o, in, s, out);
+	if (o->desc->forward_renamed)
+		mirror_written(o, in);
 	out->word[head] = outcome_head(recipe_of(o->recipes, s->insn, RECIPE_PLAIN, 0), flags, out->nr - head - 1);
 	return true;
 }

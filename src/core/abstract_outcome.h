@@ -39,6 +39,7 @@ enum outcome_flags {
 
 enum outcome_kind {
 	OUTCOME_LOAD, OUTCOME_STORE, OUTCOME_SOFT, /* an access; a software prefetch */
+	OUTCOME_RENAMED,               /* a load of which rename knows the store that it reads from: core/mirror.h */
 	OUTCOME_SOURCE,                /* a further store that the load before reads from: its distance */
 	OUTCOME_FILL_L1, OUTCOME_FILL_L2, /* a prefetch: the line is on its way to that level */
 	OUTCOME_WRITE,                 /* an evicted line is written to that level */

@@ -80,6 +80,7 @@ struct chrono {
 	struct when *missing;          /* [cost.misses]: ends of the last misses, a ring */
 	uint32_t next_missing;         /* the oldest of them */
 	struct when *written;          /* [n % STORE_RING]: data of the n-th store known */
+	struct when *stored;           /* [n % STORE_RING]: the register that it stores known; NULL: no load is renamed */
 	uint64_t nr_written;
 	struct when *line1, *line2;    /* [slot]: the line is in L1D, L2 */
 	uint8_t *from1, *from2;        /* [slot]: enum level that sent it last */

@@ -276,6 +276,9 @@ INLINE void execute_stores(struct chrono *v, const enum chrono_mode mode, struct
 		s = y->data;                   /* a call stores the address behind it */
 	else
 		constrain(v, mode, &s, &y->end);
+	if (v->stored)
+		for (unsigned i = 0; i < y->nr_stores; i++)
+			keep(mode, &v->stored[(v->nr_written + i) % STORE_RING], &s);
 	issue(v, mode, y, PART_STD, &s);
 	s.t += ABSTRACT_TICKS;
 	add_self(v, mode, &s);

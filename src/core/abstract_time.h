@@ -12,7 +12,7 @@
  * What is not in the paper's listing: the memory part of an instruction starts by its address, before its other operands
  * are there; the front end runs ahead of rename by a queue; schedulers, load and store queues and miss registers are
  * constraints like the dispatch queue; retire width and mispredicted branches (--set commit.width=32, --ideal branch
- * switch them off); memory fences and serialising instructions.
+ * switch them off); memory fences and serialising instructions; loads that rename finds the store of.
  * Not modelled: physical registers, bypass delays, violations of memory order, bank conflicts.
  * Ref: Gus §3.1, algorithm 1.
  */

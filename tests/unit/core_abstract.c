@@ -416,6 +416,40 @@ static void test_304_store_queue(void **state)
 	machine_free(m);
 }
 
+/* A chain from stores to loads by way of rename: what the store's register holds, the load's does. Returns cycles a pair. */
+static uint64_t renamed_pairs(struct machine *m, uint32_t store, uint32_t load, uint32_t between_them)
+{
+	m->nr_steps = 0;
+	for (int i = 0; i < 50; i++) {
+		run_access(m, store, 0x8000, 4);
+		if (between_them)
+			run_insn(m, between_them);
+		run_access(m, load, 0x8000, 4);
+	}
+	time_steps(m, 100);
+	size_t each = between_them ? 3 : 2;
+	return between(m, each - 1, 50 * each - 1) / 49;
+}
+
+static void test_305_renamed(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t none = make_flagged(m, INSN_NOP), store = make_store(m, BASE, 1), load = make_load(m, 1, BASE);
+	uint32_t other = make_load(m, 1, COUNTER), moved = make_alu(m, BASE, BASE, 0, 1, ALU);
+
+	assert_int_equal(none, 0);
+	m->desc.forward_renamed = 16;
+	/* A store a cycle is all there is. */
+	assert_int_equal(renamed_pairs(m, store, load, 0), 1);
+	/* By another register, or the same with another value: through the queue. */
+	assert_int_equal(renamed_pairs(m, store, other, 0), 1 + (uint64_t)m->desc.forward_latency);
+	assert_int_equal(renamed_pairs(m, store, load, moved), 1 + (uint64_t)m->desc.forward_latency);
+	/* Where no store is remembered, too. */
+	m->desc.forward_renamed = 0;
+	assert_int_equal(renamed_pairs(m, store, load, 0), 1 + (uint64_t)m->desc.forward_latency);
+	machine_free(m);
+}
+
 /* --- 400: figure 1 ----------------------------------------------------------------------------------- */
 
 static uint32_t make_fma(struct machine *m, uint8_t dst, uint8_t a, uint8_t b)
@@ -657,6 +691,7 @@ int main(void)
 		cmocka_unit_test(test_302_memory_bandwidth),
 		cmocka_unit_test(test_303_line_on_its_way),
 		cmocka_unit_test(test_304_store_queue),
+		cmocka_unit_test(test_305_renamed),
 		cmocka_unit_test(test_400_figure_1),
 		cmocka_unit_test(test_401_figure_1_is_latency),
 		cmocka_unit_test(test_402_figure_1_causality),
