@@ -1,4 +1,6 @@
 """A page: Markdown with figures as SVG beside it, under docs/papers."""
+import re
+
 from study import TOP
 
 FOLDER = TOP / "docs/papers"
@@ -39,8 +41,9 @@ class Page:
 
     def write(self):
         FOLDER.mkdir(parents=True, exist_ok=True)
-        for old in FOLDER.glob(f"{self.name}-*.svg"):
-            old.unlink()
+        path = FOLDER / f"{self.name}.md"
+        for old in re.findall(r"\]\((\S+\.svg)\)", path.read_text()) if path.exists() else []:
+            (FOLDER / old).unlink(missing_ok=True)
         for file, svg in self.figures.items():
             (FOLDER / file).write_text(svg)
-        (FOLDER / f"{self.name}.md").write_text("\n".join(self.lines).rstrip() + "\n")
+        path.write_text("\n".join(self.lines).rstrip() + "\n")
