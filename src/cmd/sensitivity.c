@@ -53,21 +53,24 @@ static int parse_weights(struct sensitivity *s, const char *text)
 		char *end;
 		double v = g_ascii_strtod(*w, &end);
 
-		if (end == *w || *end || !(v >= 0.05 && v <= 20) || s->nr_weights == MOST_WEIGHTS) {
+		if (end == *w || *end || !(v >= 0.05 && v <= 20) || s->nr_weights == MOST_WEIGHTS)
 			err = error_set(EINVAL, "--weights", "'%s' is not a list of at most %d factors from 0.05 to 20", text, MOST_WEIGHTS);
-			error_remedy("such as 0.5,2: half of what there is of each resource, and twice");
-			error_status(EXIT_USAGE);
-		} else if (v != 1) {
+		else if (v != 1)
 			s->weight[s->nr_weights++] = (uint32_t)lround(v * WEIGHT_ONE);
-		}
 	}
 	g_strfreev(words);
+	if (!err && !s->nr_weights)
+		err = error_set(EINVAL, "--weights", "'%s' changes nothing", text);
+	if (err) {
+		error_remedy("such as 0.5,2: half of what there is of each resource, and twice");
+		error_status(EXIT_USAGE);
+	}
 	return err;
 }
 
 static int parse_resources(struct sensitivity *s, const char *text)
 {
-	char **words = text ? g_strsplit(text, ",", -1) : NULL;
+	char **words = text ? g_strsplit(*text ? text : ",", ",", -1) : NULL; /* "" names one without a name, not none */
 	int err = 0;
 
 	for (unsigned i = 0; i < s->nr; i++)
@@ -86,6 +89,8 @@ static int parse_resources(struct sensitivity *s, const char *text)
 		err = error_set(EINVAL, "--only", "this core has no resource '%s'", *w);
 		if (near.best)
 			error_remedy("did you mean %s?", near.best);
+		else
+			error_remedy("`cyclewise sensitivity -v` without --only shows all");
 		error_status(EXIT_USAGE);
 	}
 	g_strfreev(words);

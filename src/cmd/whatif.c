@@ -68,7 +68,8 @@ static int parse_events(struct whatif *w, const GPtrArray *lists)
 	int err = 0;
 
 	for (guint i = 0; i < lists->len && !err; i++) {
-		char **words = g_strsplit(lists->pdata[i], ",", -1);
+		const char *list = lists->pdata[i];
+		char **words = g_strsplit(*list ? list : ",", ",", -1); /* "" names an event without a name, not none */
 
 		for (char **word = words; *word && !err; word++)
 			err = parse_event(w, *word);

@@ -60,8 +60,8 @@ static void place_words(GString *s, const struct finding *f)
 	if (in->nr_inlined && in->inlined[0].symbol)
 		g_string_append_printf(s, ", inlined from %s", in->inlined[0].symbol);
 	if (f->loop)
-		g_string_append_printf(s, ", in a loop of %u instructions that is repeated %s times", f->loop->nr_insns,
-		                       number_grouped(n, f->loop->times));
+		g_string_append_printf(s, ", in a loop of %u instructions that is repeated %s time%s", f->loop->nr_insns,
+		                       number_grouped(n, f->loop->times), f->loop->times == 1 ? "" : "s");
 }
 
 static void add(GString *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -98,20 +98,21 @@ static void access_words(GString *s, const struct facts_table *t, const struct f
 		    percent(b, f->stride_share));
 	if (f->page_changes >= MOSTLY)
 		add(s, "another page in %s%% of them", percent(a, f->page_changes));
-	add(s, "%s goes over about %s KiB in %s pages", first ? "the first" : "this instruction", number_grouped(a, ((uint64_t)f->lines * CODE_LINE + KIB - 1) / KIB),
-	    number_grouped(b, (uint64_t)f->pages));
+	add(s, "%s goes over about %s KiB in %s page%s", first ? "the first" : "this instruction",
+	    number_grouped(a, ((uint64_t)f->lines * CODE_LINE + KIB - 1) / KIB),
+	    number_grouped(b, (uint64_t)f->pages), f->pages < 2 ? "" : "s");
 }
 
 static void branch_words(GString *s, const struct facts *f, bool first)
 {
 	char a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE], d[NUMBER_SIZE];
 
-	add(s, "%smispredicted in %s%% of %s executions", first ? "the first is " : "", percent(a, f->mispredicted),
-	    number_grouped(b, (uint64_t)f->branches));
+	add(s, "%smispredicted in %s%% of %s execution%s", first ? "the first is " : "", percent(a, f->mispredicted),
+	    number_grouped(b, (uint64_t)f->branches), f->branches > 1 ? "s" : "");
 	if (f->kind == BRANCH_CONDITIONAL)
 		add(s, "taken in %s%%, another way than the time before in %s%%", percent(c, f->taken), percent(d, f->flips));
 	else
-		add(s, "about %s targets", number_grouped(c, (uint64_t)f->targets));
+		add(s, "about %s target%s", number_grouped(c, (uint64_t)f->targets), f->targets < 2 ? "" : "s");
 }
 
 static double parameter(struct query *q, const char *name)
@@ -162,8 +163,8 @@ static void seen_words(GString *s, const struct view_request *r, const struct di
 	if (!f->event && f->cause->supposed)
 		delivery_words(s, r->query, all->facts, f);
 	else if (f->executions)
-		add(s, "%s executions%s, %s cycles each", number_grouped(a, f->executions), f->event ? " that met it" : "",
-		    number_ratio(b, f->units / f->executions, run->units_per_cycle, 1));
+		add(s, "%s execution%s%s, %s cycles each", number_grouped(a, f->executions), f->executions == 1 ? "" : "s",
+		    f->event ? " that met it" : "", number_ratio(b, f->units / f->executions, run->units_per_cycle, 1));
 	if (f->event & (PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB | PSV_DR_SQ) && facts->accesses > 0)
 		access_words(s, all->facts, facts, f->nr > 1);
 	if (f->event & PSV_FL_MB && facts->branches > 0)

@@ -187,7 +187,7 @@ static int text(struct text *t, const struct view_request *r)
 			row(t, c, g_array_index(causes, struct cause, 0).share, sum);
 		}
 		if (!causes->len)
-			fputs("  nothing was counted\n", t->out);
+			fputs("  no instruction that was counted is on it\n", t->out);
 		err = notes_text(t, r);
 	}
 	g_array_free(causes, TRUE);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What limits programs with one known bottleneck each, and that the analysis agrees with itself and with a plain run."""
-from lib import CORES, Tests, check, compile_program, profile
+from lib import CORES, Tests, check, check_error, compile_program, profile
 
 tests = Tests()
 
@@ -107,8 +107,10 @@ def detailed():
 
 @tests.case("wrong options are refused")
 def wrong():
-    _, process = profile("--weights", "much", "true", command="sensitivity", status=2)
-    check("--weights" in process.stderr, process.stderr)
+    for weights in ("much", "1", "", "2,,3", "0"):
+        check_error(2, "--weights", f"'{weights}'", "such as 0.5,2", "sensitivity", "--weights", weights, "true")
+    for only in ("", "p0,,p1", "foo"):
+        check_error(2, "--only", "no resource", "shows all", "sensitivity", "--only", only, "true")
     _, process = profile("--only", "p1,robb", "true", command="sensitivity", status=2)
     check("did you mean rob?" in process.stderr, process.stderr)
 

@@ -136,6 +136,7 @@ def wrong():
     quiet = min(f"k_sort+0x{row['offset']:x}" for row in profile(*sort)[0]["hot"] if row["symbol"] == "k_sort" and set(row["stack"]) == {"Base"})
     for args, what, why, remedy in [
         (("--event", "ST-LC"), "--event", "there is no event 'ST-LC'", "did you mean ST-L1?"),
+        (("--event", ""), "--event", "there is no event ''", "the nine are"),
         (("--distance", "0", "--prefetch", "main+0x0"), "--distance", "'0' is not a list", "such as 4,16"),
         (("--distance", "4"), "--distance", "there is no --prefetch", None),
         (("--model", "abstract"), "abstract", "cannot suppose", "it is ooo"),
