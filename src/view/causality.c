@@ -153,20 +153,20 @@ static void bounds(char *buf, size_t size, const struct cause *c)
 static void row(struct text *t, const struct cause *c, double most, double sum)
 {
 	char a[NUMBER_SIZE], b[NUMBER_SIZE], d[NUMBER_SIZE], where[PLACE_SIZE], by[256];
-	unsigned bar = most > 0 ? (unsigned)(c->share / most * BAR) : 0;
+	unsigned width = text_bar(t, BAR), bar = most > 0 ? (unsigned)(c->share / most * width) : 0;
 
 	fprintf(t->out, "  %5s%% %5s%% %13s  ", percent(a, c->share), percent(b, sum), number_grouped(d, c->in->executions));
 	text_style(t, "36");
-	for (unsigned i = 0; i < BAR; i++)
+	for (unsigned i = 0; i < width; i++)
 		fputc(i < bar ? '#' : ' ', t->out);
 	text_style(t, NULL);
 	fputs("  ", t->out);
-	text_field(t, c->in->disassembly, t->width - 33 - BAR, false, false);
-	fprintf(t->out, "\n%*s", 33 + BAR, "");
+	text_field(t, c->in->disassembly, t->width - 33 - width, false, false);
+	fprintf(t->out, "\n%*s", (int)(33 + width), "");
 	bounds(by, sizeof by, c);
 	text_field(t, by, BY, true, false);
 	fputs("  ", t->out);
-	text_field(t, place_insn(c->in, where), t->width - 35 - BY - BAR, false, false);
+	text_field(t, place_insn(c->in, where), t->width - 35 - BY - width, false, false);
 	fputc('\n', t->out);
 }
 
@@ -180,7 +180,7 @@ static int text(struct text *t, const struct view_request *r)
 		guint n = MIN(causes->len, r->limit ? (guint)r->limit : LISTED);
 		head_text(t, r);
 		text_heading(t, "Critical path: instructions (%u of %u)", n, causes->len);
-		fprintf(t->out, "  %6s %6s %13s  %-*s  %s\n", "share", "sum", "executions", BAR, "", "instruction");
+		fprintf(t->out, "  %6s %6s %13s  %-*s  %s\n", "share", "sum", "executions", (int)text_bar(t, BAR), "", "instruction");
 		for (guint i = 0; i < n; i++) {
 			const struct cause *c = &g_array_index(causes, struct cause, i);
 			sum += c->share;

@@ -78,7 +78,7 @@ void head_json_described(struct json *j, const char *version, const char *core)
 void head_text(struct text *t, const struct view_request *r)
 {
 	const struct run_info *run = query_run(r->query);
-	char a[NUMBER_SIZE], b[NUMBER_SIZE];
+	char a[NUMBER_SIZE], b[NUMBER_SIZE], *core;
 
 	text_style(t, "1");
 	fprintf(t->out, "cyclewise %s", r->version);
@@ -87,8 +87,11 @@ void head_text(struct text *t, const struct view_request *r)
 	word(t, run->program ? run->program : "(unknown program)");
 	for (uint32_t i = 0; i < run->nr_arguments; i++)
 		word(t, run->arguments[i]);
-	fprintf(t->out, "\n  core          %s, model %s: cycles are this model's, not a measurement of hardware\n",
-	        run->core ? run->core : "?", run->model ? run->model : "?");
+	fputs("\n  core          ", t->out);
+	core = g_strdup_printf("%s, model %s: cycles are this model's, not a measurement of hardware", run->core ? run->core : "?",
+	                       run->model ? run->model : "?");
+	text_fill(t, 16, 16, core);
+	g_free(core);
 	if (run->options)
 		fprintf(t->out, "  changed       %s\n", run->options);
 	if (run->window)

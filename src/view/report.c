@@ -46,7 +46,7 @@ static void whole_run(struct text *t, const struct view_request *r, const struct
 	size_t n = stack_ranked(sum, share), shown = 0;
 	unsigned bar = t->width - 26 - NAME;
 	uint64_t rest = sum->total;
-	char a[NUMBER_SIZE], b[NUMBER_SIZE], name[64];
+	char a[NUMBER_SIZE], name[64], closing[160];
 
 	text_heading(t, "Where the cycles went");
 	for (; shown < n && (r->verbose || share[shown].units >= sum->total / SMALLEST); shown++) {
@@ -57,17 +57,17 @@ static void whole_run(struct text *t, const struct view_request *r, const struct
 		rest -= share[shown].units;
 	}
 	if (shown < n) {
-		snprintf(name, sizeof name, "%zu others", n - shown);
+		snprintf(name, sizeof name, "%zu other%s", n - shown, n - shown == 1 ? "" : "s");
 		component(t, run, name, rest);
 		fputc('\n', t->out);
 	}
-	fprintf(t->out, "%15s         sum of all components of all instructions: ",
-	        number_whole(a, sum->total, run->units_per_cycle));
 	if (sum->total == run->cycles_units)
-		fputs("exactly the run's cycles\n", t->out);
+		snprintf(closing, sizeof closing, "sum of all components of all instructions: exactly the run's cycles");
 	else
-		fprintf(t->out, "but the run has %s: this profile is damaged\n",
-		        number_whole(b, run->cycles_units, run->units_per_cycle));
+		snprintf(closing, sizeof closing, "sum of all components of all instructions: but the run has %s: this profile is damaged",
+		         number_whole(a, run->cycles_units, run->units_per_cycle));
+	fprintf(t->out, "%15s         ", number_whole(a, sum->total, run->units_per_cycle));
+	text_fill(t, 24, 24, closing);
 }
 
 static void functions(struct text *t, const struct view_request *r, const struct query_function *f, size_t all)

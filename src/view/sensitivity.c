@@ -16,7 +16,8 @@
 #include "view/number.h"
 #include "view/view.h"
 
-enum { MOST_RUNS = 16, BAR = 20, NAME = 17, CAPACITY = 20, LISTED = 24 };
+enum { MOST_RUNS = 16, NAME = 17, CAPACITY = 20, LISTED = 24 };
+enum { NARROWEST = 7, WIDEST = 20, BESIDE_BARS = 2 + NAME + 1 + CAPACITY + 8 + 1 + 1 + 8 + 7 };
 
 struct weighted {
 	double weight;
@@ -213,25 +214,43 @@ static void percent(struct text *t, const struct study *s, const struct weighted
 	fprintf(t->out, "%8s", w ? buf : "");
 }
 
-/* Columns of a bar for the change, where `full` thousandths are all of it. */
-static unsigned columns(const struct study *s, const struct weighted *w, int64_t full)
+/* A bar on either side: `width` columns where it is `full` thousandths or more. */
+struct scale {
+	int64_t full;
+	int width;
+};
+
+static int columns(const struct study *s, const struct weighted *w, const struct scale *bar)
 {
 	int64_t c = w ? change(s, w->cycles) : 0;
 
 	if (c < 0)
 		c = -c;
-	return (unsigned)MIN(c * BAR / full, (int64_t)BAR);
+	return (int)MIN(c * bar->width / bar->full, (int64_t)bar->width);
+}
+
+/* What there is of it: a figure of the core, or in words where every instruction has one of its own. */
+static void capacity_words(char *buf, size_t size, const struct resource *r)
+{
+	char number[NUMBER_SIZE];
+
+	if (g_str_has_prefix(r->name, "latency"))
+		snprintf(buf, size, "of each instruction");
+	else if (!strcmp(r->name, "branch"))
+		snprintf(buf, size, "each misprediction");
+	else
+		snprintf(buf, size, "%s %s", number_trimmed(number, (uint64_t)llround(r->capacity * 1000), 1000), r->unit);
 }
 
 /* What limits is on the right: fewer cycles with more of it. */
-static void row(struct text *t, const struct study *s, const struct resource *r, int64_t full)
+static void row(struct text *t, const struct study *s, const struct resource *r, const struct scale *bar)
 {
 	const struct weighted *less = tightened(r), *more = relaxed(r);
-	unsigned left = columns(s, less, full), right = columns(s, more, full);
-	char capacity[48] = "", number[NUMBER_SIZE], speedup[NUMBER_SIZE];
+	int left = columns(s, less, bar), right = columns(s, more, bar);
+	char capacity[48] = "", speedup[NUMBER_SIZE];
 
 	if (r->unit)
-		snprintf(capacity, sizeof capacity, "%s %s", number_trimmed(number, (uint64_t)llround(r->capacity * 1000), 1000), r->unit);
+		capacity_words(capacity, sizeof capacity, r);
 	fputs("  ", t->out);
 	text_field(t, r->name, r->unit ? NAME : NAME + 1 + CAPACITY, true, false);
 	if (r->unit) {
@@ -239,17 +258,17 @@ static void row(struct text *t, const struct study *s, const struct resource *r,
 		text_field(t, capacity, CAPACITY, true, false);
 	}
 	percent(t, s, less);
-	fprintf(t->out, " %*s", (int)(BAR - left), "");
+	fprintf(t->out, " %*s", bar->width - left, "");
 	text_style(t, "31");
-	for (unsigned i = 0; i < left; i++)
+	for (int i = 0; i < left; i++)
 		fputc('#', t->out);
 	text_style(t, NULL);
 	fputc('|', t->out);
 	text_style(t, "32");
-	for (unsigned i = 0; i < right; i++)
+	for (int i = 0; i < right; i++)
 		fputc('#', t->out);
 	text_style(t, NULL);
-	fprintf(t->out, "%*s", (int)(BAR - right), "");
+	fprintf(t->out, "%*s", bar->width - right, "");
 	percent(t, s, more);
 	fprintf(t->out, " %6s\n", more && more->cycles ? number_ratio(speedup, s->cycles, more->cycles, 2) : "");
 }
@@ -317,7 +336,7 @@ static int text(struct text *t, const struct view_request *req)
 {
 	struct study s;
 	int err = gather(&s, req);
-	int64_t full = 20;             /* never a full bar for less than 2% */
+	struct scale bar = { 20, CLAMP(((int)t->width - BESIDE_BARS) / 2, NARROWEST, WIDEST) }; /* never a full bar for less than 2% */
 
 	if (err) {
 		study_fini(&s);
@@ -327,20 +346,20 @@ static int text(struct text *t, const struct view_request *req)
 	sentence(t, &s);
 	for (guint i = 0; i < s.resources->len; i++) {
 		const struct resource *r = s.resources->pdata[i];
-		full = MAX(full, relaxed(r) ? -change(&s, relaxed(r)->cycles) : 0);
-		full = MAX(full, tightened(r) ? MIN(change(&s, tightened(r)->cycles), (int64_t)1000) : 0);
+		bar.full = MAX(bar.full, relaxed(r) ? -change(&s, relaxed(r)->cycles) : 0);
+		bar.full = MAX(bar.full, tightened(r) ? MIN(change(&s, tightened(r)->cycles), (int64_t)1000) : 0);
 	}
-	text_heading(t, "%-*s %-*s %8s %*s|%-*s %7s %6s", NAME, "Resource", CAPACITY, "  there is", "less", BAR, "slower ", BAR, " faster",
+	text_heading(t, "%-*s %-*s %8s %*s|%-*s %7s %6s", NAME, "Resource", CAPACITY, "  there is", "less", bar.width, "slower ", bar.width, " faster",
 	             "more", "speed");
 	guint shown = 0, limit = req->limit ? (guint)req->limit : req->verbose ? G_MAXUINT : LISTED;
 	for (; shown < s.resources->len && shown < limit; shown++)
-		row(t, &s, s.resources->pdata[shown], full);
+		row(t, &s, s.resources->pdata[shown], &bar);
 	if (shown < s.resources->len)
 		fprintf(t->out, "  %u more change less (-v shows them)\n", s.resources->len - shown);
 	if (s.combinations->len) {
 		text_heading(t, "Together");
 		for (guint i = 0; i < s.combinations->len; i++)
-			row(t, &s, s.combinations->pdata[i], full);
+			row(t, &s, s.combinations->pdata[i], &bar);
 	}
 	study_fini(&s);
 	return notes_text(t, req);

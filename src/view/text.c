@@ -63,6 +63,11 @@ static void put(struct text *t, gunichar c)
 	fwrite(utf8, 1, (size_t)g_unichar_to_utf8(c, utf8), t->out);
 }
 
+unsigned text_bar(const struct text *t, unsigned widest)
+{
+	return t->width < TEXT_WIDTH ? widest / 2 : widest;
+}
+
 unsigned text_columns(const char *s)
 {
 	unsigned columns = 0;

@@ -27,6 +27,8 @@ void text_style(struct text *t, const char *sgr);
 /* A heading: bold, a line of its own after an empty one. */
 void text_heading(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* How wide a bar is that takes `widest` columns where there is room: half of that on a narrow terminal. */
+unsigned text_bar(const struct text *t, unsigned widest);
 /* Columns that the first `bytes` of s take (UTF-8; wide and combining characters as the terminal shows them). */
 unsigned text_columns(const char *s);
 /*

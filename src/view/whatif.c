@@ -213,13 +213,13 @@ static void percent(char buf[NUMBER_SIZE], int64_t part, const char *plus)
 
 static void bar(struct text *t, int64_t part, int64_t full, const char *style)
 {
-	unsigned n = part > 0 ? (unsigned)MIN(part * BAR / full, (int64_t)BAR) : 0;
+	unsigned width = text_bar(t, BAR), n = part > 0 ? (unsigned)MIN(part * width / full, (int64_t)width) : 0;
 
 	text_style(t, style);
 	for (unsigned i = 0; i < n; i++)
 		fputc('#', t->out);
 	text_style(t, NULL);
-	fprintf(t->out, "%*s", (int)(BAR - n), "");
+	fprintf(t->out, "%*s", (int)(width - n), "");
 }
 
 /* What is saved, of which there may be none, and the speed. */
@@ -246,7 +246,7 @@ static void instruction(struct text *t, const struct query_insn *in, unsigned co
 
 static void never_text(struct text *t, const struct study *s, const struct supposed *w, int64_t full)
 {
-	const unsigned column = 2 + NAME + 1 + 7 + 2 + BAR + 1 + 7 + 2 + BAR + 7 + 2;
+	const unsigned column = 2 + NAME + 1 + 7 + 2 + 1 + 7 + 2 + 7 + 2 + 2 * text_bar(t, BAR);
 	char share[NUMBER_SIZE];
 
 	percent(share, thousandths(s, (double)w->share), "");
@@ -275,7 +275,7 @@ static guint prefetch_text(struct text *t, const struct study *s, guint i, int64
 	fputs("  ", t->out);
 	instruction(t, first->in, 2);
 	fprintf(t->out, "  its misses are %s of the cycles\n", share);
-	fprintf(t->out, "  %-*s %7s  %-*s %6s\n", NAME, "  executions ahead", "cycles", BAR, "", "speed");
+	fprintf(t->out, "  %-*s %7s  %-*s %6s\n", NAME, "  executions ahead", "cycles", (int)text_bar(t, BAR), "", "speed");
 	for (; i < s->prefetch->len && supposed_at(s->prefetch, i)->in == first->in; i++) {
 		fprintf(t->out, "  %18" PRIu64 " ", supposed_at(s->prefetch, i)->distance);
 		saving(t, s, supposed_at(s->prefetch, i), full);
@@ -345,7 +345,8 @@ static int text(struct text *t, const struct view_request *r)
 		head_text(t, r);
 		sentence(t, &s);
 		if (s.never->len)
-			text_heading(t, "%-*s %8s  %-*s %7s  %-*s %6s  %s", NAME, "Without", "share", BAR, "", "cycles", BAR, "", "speed", "of");
+			text_heading(t, "%-*s %8s  %-*s %7s  %-*s %6s  %s", NAME, "Without", "share", (int)text_bar(t, BAR), "", "cycles",
+			             (int)text_bar(t, BAR), "", "speed", "of");
 		for (guint i = 0; i < s.never->len; i++)
 			never_text(t, &s, supposed_at(s.never, i), full);
 		for (guint i = 0; i < s.prefetch->len; )
