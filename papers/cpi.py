@@ -36,20 +36,37 @@ latencies count with the base, and an error is the difference of a component as 
 
 # What is behind the errors of FMT that are larger than the paper's.
 REASONS = [
-    "Branches that wait for L1 data misses (gzip: a chain of them in a loop of ten instructions, which leaves again and again by a "
-    "mispredicted branch). FMT counts the wait as the branch's, since the reorder buffer is not full yet; the reference, in which L1 "
-    "misses become real before branches, counts what of it would be lost without the misprediction, too, as L1 misses. The paper names "
-    "such loops as exceptions to a balanced machine (section 3).",
-    "L1 data misses that let a little dispatch in every cycle: no counter of full cycles sees them, and they stay in the base.",
-    "Where the two orders are far apart no stack is near both: programs that touch new code and new data at once, such as an "
-    "interpreter that still loads its modules, and share L2 between them.",
-    "Branches that wait for last-level misses: FMT gives them the cycles until the wrong path has filled the reorder buffer, at most 32.",
+    "gzip: branches that wait for L1 data misses, a chain of them in a loop of ten instructions, which leaves again and again by a "
+    "mispredicted branch. Where data are always in L1, FMT is right about its branches; what it gives them beyond that is the wait for "
+    "loads, during which the reorder buffer is not full yet. The reference counts as L1 misses what of it would be lost without the "
+    "misprediction, too. The paper names such loops as exceptions to a balanced machine (section 3). L1 misses that let a little "
+    "dispatch in every cycle stay in the base, as no counter of full cycles sees them.",
+    "vpxenc and glpsol: branches that wait for work. Execution needs more than the quarter of a cycle an instruction that dispatch does, so that "
+    "what is dispatched piles up, and a mispredicted branch waits behind it. FMT counts the wait as lost, but without the misprediction it "
+    "would have taken as long. The second table shows it free of all else.",
+    "python3: branches that wait for last-level and TLB misses. FMT gives them the cycles until the wrong path has filled the reorder buffer, "
+    "32 or more; where there are no such misses it is right, by the second table.",
+    "python3 and glpsol, too: the two orders are far apart, and no stack can be near both. They touch new code and new data at once, the one "
+    "as it still loads its modules, and share L2 between them.",
+    "Instruction cache misses that cut a group of four: the cycle before and the one behind dispatch less than they could. FMT counts cycles without any "
+    "instruction, and has these in the base. That is most of what is wrong in perl and sqlite3, just below 4%, which miss the small "
+    "instruction cache most: in perl a tenth of their base.",
     "Loads that miss the TLB and the last level, one after the other here, at once on SimpleScalar: the reference takes the cycles in "
     "which the reorder buffer still fills from the last level's share, FMT from the TLB's.",
 ]
 # The same on the other core.
 UNBALANCED_REASONS = [
-    "To be written.",
+    "The reorder buffer of 224 hardly ever fills: schedulers (97 entries), registers and the store queue are full before. FMT and sFMT see next "
+    "to nothing of data misses, and what these cost is in the base, or in the share of a branch that waits meanwhile (cc1, gnugo, python3, "
+    "and most of all gzip, for the reason given above). `FMT-dispatch` finds part of it, and is nearer in these programs; where a "
+    "branch waits, it is no better.",
+    "Branch prediction by itself is more here than right or wrong: a target may come from the second level of the BTB, or from the decoders, and a taken "
+    "branch costs fetch a cycle. Ideal prediction takes all of that away, FMT counts mispredictions alone, and the rest is in its base "
+    "(bzip2, lua, fairymax, with few mispredictions and many taken branches). On `asplos06` a taken branch costs nothing, as in the paper.",
+    "Stores that miss fill the store queue, which stops dispatch (bzip2, which clears new memory). The reference gives that to the data "
+    "misses; the paper has no counter for it, and both variants leave it in the base.",
+    "The naive methods charge every last-level miss with all of memory's latency, though prefetches and other misses hide most of it; POWER5 sees "
+    "data misses at the head of the reorder buffer, full or not, and branches only while it is empty.",
 ]
 
 
@@ -90,7 +107,7 @@ def figure_penalties(page, runs):
         names, series = penalties(runs, component)
         if not names:
             continue
-        page.figure(name, f"{name.capitalize()}: cycles that {what} costs", plot.grouped(names, series, "cycles an event", share=False))
+        page.figure(name, f"Figure {name.removeprefix('figure')}: cycles that {what} costs", plot.grouped(names, series, "cycles an event", share=False))
         page.table(["method", "mean", "least", "most"],
                    [[m, f"{mean(v):.1f}", f"{min(v):.1f}", f"{max(v):.1f}"] for m, v in series.items()])
     page.text("""
@@ -98,7 +115,8 @@ In the paper an L1 instruction cache miss costs eight to nine cycles, nearly the
 in some programs next to none (figure 4); a misprediction costs far more than the front end's stages, and POWER5 gives it less than
 even the naive method does in most (figure 6); the naive method charges a last-level miss several times over where misses overlap, and POWER5
 and FMT are near the simulation (figure 9). So it is here, but that an instruction cache miss costs a cycle or two less: a hit takes one
-of the nine, the fetch buffer hides another, and in programs that execution limits more is hidden, which FMT cannot see. A misprediction costs less by simulation than by FMT in programs whose branches wait for loads, as described below.
+of the nine, the fetch buffer hides another, and in programs that execution limits more is hidden, which FMT cannot see. A
+misprediction costs less by simulation than by FMT in programs whose branches wait for loads or for work, as described below.
 """)
 
 
@@ -112,7 +130,7 @@ def figure11(page, runs):
             limits=(-0.6, 1.6), order=COMPONENTS))
     below = [n for n, r in runs.items() if stacks(r)["naive"]["base"] < 0]
     page.text(f"""
-The naive base is below nothing in {len(below)} of {len(runs)} programs ({", ".join(below) or "none"}); in the paper it is in those
+A stack that leaves the figure is as high as its figure says, and the base below nothing by what that is over 100%. The naive base is below nothing in {len(below)} of {len(runs)} programs ({", ".join(below) or "none"}); in the paper it is in those
 whose misses overlap most, gcc, mcf, twolf and vpr among them. Here L1 data misses add to that, which the naive methods charge with the
 latency of L2 although execution hides most of them.
 """)
@@ -171,10 +189,10 @@ def differences(run, component):
 def unbalanced(page, runs):
     page.heading(f"The same on `{UNBALANCED}`")
     page.text(f"""
-The same programs on a core that is not balanced as the paper understands it: its schedulers, its load and store queues and the
-bandwidth between its caches stop dispatch before the reorder buffer is full, and its caches prefetch. *L2* of the components is the last level here, so that
-hits in L2 and in the last level count as L1 misses. `{VARIANT}` is FMT with one change: it takes the reorder buffer for full in every cycle in which
-something waits to be dispatched and cannot be.
+The same programs on a core that is not balanced as the paper understands it: schedulers, registers and the store queue stop dispatch before
+the reorder buffer is full, and its caches prefetch. *L2* of the components is the last level here, so that hits in L2 and in the last level
+count as L1 misses. `{VARIANT}` is FMT with one change: it takes the reorder buffer for full in every cycle in which something waits to be
+dispatched and cannot be.
 """)
     errors(page, runs, [*METHODS, VARIANT], UNBALANCED, f"The largest error of a component on {UNBALANCED}")
     page.text("The mean of each component over the programs, in percent of the cycles:")
