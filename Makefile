@@ -39,7 +39,7 @@ accuracy:
 	$(MAKE) all
 	accuracy/accuracy.py $(ACCURACY) $(BUILD)
 
-# The papers' figures, ours beside theirs, into docs/papers; some 20 minutes. PAPERS='--only tea': options of it.
+# The papers' figures, ours beside theirs, into docs/papers; some 40 minutes. PAPERS='--only tea': options of it.
 papers:
 	scripts/setup build run test bench papers
 	$(MAKE) all

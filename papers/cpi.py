@@ -50,7 +50,7 @@ REASONS = [
     "as it still loads its modules, and share L2 between them.",
     "Instruction cache misses that cut a group of four: the cycle before and the one behind dispatch less than they could. FMT counts cycles without any "
     "instruction, and has these in the base. That is most of what is wrong in perl and sqlite3, just below 4%, which miss the small "
-    "instruction cache most: in perl a tenth of their base.",
+    "instruction cache most; with nothing else real it is 4% of the cycles in perl.",
     "Loads that miss the TLB and the last level, one after the other here, at once on SimpleScalar: the reference takes the cycles in "
     "which the reorder buffer still fills from the last level's share, FMT from the TLB's.",
 ]

@@ -119,6 +119,8 @@ def stacks(run):
 
 def figure6(page, core, runs):
     found = {name: stacks(runs[name]) for name in TOP[core] if name in runs}
+    if not found:
+        return
     page.figure(f"figure6-{core}", f"Figure 6 on {core}: the three costliest instructions of some programs, as IBS and TEA have them and exactly",
                 plot.panels([(name, [(str(rank), list(made.items())) for rank, (_, made) in enumerate(top, 1)]) for name, top in found.items()],
                             "share of all cycles"))
