@@ -30,7 +30,7 @@ struct way {
 	struct when data;              /* of its stores */
 	struct when own;               /* their lines are there */
 	uint64_t store_extra;
-	unsigned nr_stores;            /* words */
+	unsigned nr_stores, writes;    /* stores made; lines that they write */
 	uint64_t lines, iterations;    /* of a rep string */
 	uint16_t why;                  /* enum reason */
 	taint by;                      /* mode PASSAGES: whose result it waited for last */
@@ -166,6 +166,8 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 
 	if (__builtin_expect(outcome_tlb(word) != TLB_HIT, 0))
 		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
+	if (__builtin_expect(outcome_split(word) != SPLIT_NONE, 0))
+		issue(v, mode, y, PART_SPLIT, &w);
 	struct when there = line(v, mode, y, &w, word);
 	if (__builtin_expect(outcome_distance(word), 0)) {
 		uint64_t forward = v->cost.forward[!!(y->kind & INSN_VECTOR_MEM)];
@@ -202,7 +204,8 @@ INLINE void store_word(struct chrono *v, const enum chrono_mode mode, struct way
 	struct when there = line(v, mode, y, &w, word);
 	constrain(v, mode, &y->own, &there);
 	y->store_extra += v->cost.split_store[outcome_split(word)];
-	y->nr_stores++;
+	y->nr_stores += !outcome_distance(word);
+	y->writes++;
 }
 
 /* A line that nobody waits for yet. */

@@ -14,6 +14,11 @@ static uint64_t ratio(uint64_t num, uint64_t den)
 	return (uint64_t)(((unsigned __int128)ABSTRACT_TICKS * num + den / 2) / den);
 }
 
+static uint64_t beyond(uint64_t all, uint64_t part)
+{
+	return all > part ? all - part : 0;
+}
+
 static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 {
 	uint64_t line = (uint64_t)d->l1d_line;
@@ -57,8 +62,8 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->walk = ticks(d->walk_overhead);
 	c->split[SPLIT_LINE] = ticks(d->split_line_latency);
 	c->split[SPLIT_PAGE] = ticks(d->split_page_latency);
-	c->split_store[SPLIT_LINE] = ticks(d->split_line_store);
-	c->split_store[SPLIT_PAGE] = ticks(d->split_page_store);
+	c->split_store[SPLIT_LINE] = beyond(ticks(d->split_line_store), c->inverse[RESOURCE_DRAIN]);
+	c->split_store[SPLIT_PAGE] = beyond(ticks(d->split_page_store), c->inverse[RESOURCE_DRAIN]);
 }
 
 void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)

@@ -328,7 +328,7 @@ void outcome_access(struct outcome_memory *m, enum outcome_kind kind, uint64_t v
 	enum outcome_split split = (vaddr ^ last) >> m->page_shift ? SPLIT_PAGE : SPLIT_LINE;
 	access_line(m, kind, vaddr, pc, distance, split, out);
 	for (uint64_t at = (vaddr & ~(size - 1)) + size; at <= last; at += size)
-		access_line(m, kind, at, pc, 0, SPLIT_NONE, out);
+		access_line(m, kind, at, pc, kind == OUTCOME_STORE, SPLIT_NONE, out);
 }
 
 void outcome_fetch(struct outcome_memory *m, uint64_t vaddr, struct outcome_stream *out)

@@ -63,7 +63,8 @@ static inline uint64_t outcome_words(uint64_t head) { return head >> 36; }
 
 /*
  * Other words: kind 4 | level 4 | tlb 2 | split 2 | distance 12 .. | slot of L1D 16 | slot of L2 24
- * `distance`: how many stores back the one is that a load reads from, 1 being the youngest before it; 0: none.
+ * `distance`: how many stores back the one is that a load reads from, 1 being the youngest before it; 0: none. Of a store: 1
+ * where the line is a further one of the store before.
  * Slots say which of the cache's lines it is, so that whoever times can keep the time of its arrival there.
  */
 struct outcome_word { uint8_t kind, level, tlb, split; uint16_t distance, slot; uint32_t slot2; };

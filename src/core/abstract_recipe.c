@@ -109,6 +109,21 @@ static void add_uop(struct recipes *r, struct part *p, const struct uop *u, uint
 	p->uops++;
 }
 
+/* The second access of a load that crosses a line: a load's ports again, for a vector some more. */
+static void add_split(struct recipes *r, struct recipe *p, const struct insn *in)
+{
+	const struct uop *u = &r->code->uops[in->uop], *end = u + in->nr_uops;
+
+	p->part[PART_SPLIT].use = r->nr_uses;
+	while (u < end && u->kind != UOP_LOAD)
+		u++;
+	if (u == end || !u->ports)
+		return;
+	add_uop(r, &p->part[PART_SPLIT], u, u->ports);
+	if (in->flags & INSN_VECTOR_MEM)
+		add_uop(r, &p->part[PART_SPLIT], u, (uint16_t)r->desc->split_vector_ports);
+}
+
 /* A uop goes to one of the schedulers that feed its ports: into the list that begins at `first`. */
 static void add_schedulers(struct recipes *r, uint32_t first, uint16_t ports)
 {
@@ -217,7 +232,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 		p->latency = 0;
 		memset(p->dst_latency, 0, sizeof p->dst_latency);
 	}
-	for (unsigned k = 0; k < NR_PARTS; k++)
+	for (unsigned k = 0; k <= PART_SPLIT; k++)
 		p->part[k] = (struct part){ .use = r->nr_uses, .scheduler = RECIPE_NO_SCHEDULER };
 	p->path = (uint8_t)path_without_uops(p);
 	if (p->second || p->eliminated)
@@ -240,6 +255,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 		}
 		take_schedulers(r, &p->part[k], first);
 	}
+	add_split(r, p, in);
 	p->path = (uint8_t)path_of(p);
 }
 
@@ -266,6 +282,8 @@ uint32_t recipe_make(struct recipes *r, uint32_t insn, unsigned kind, uint16_t b
 	for (unsigned i = 0; i < in->nr_uops; i++) {
 		const struct uop *u = &r->code->uops[in->uop + i];
 		found |= add_group(r, ports_of(r->desc, in, u, kind, branch_ports));
+		if (u->kind == UOP_LOAD && in->flags & INSN_VECTOR_MEM)
+			found |= add_group(r, (uint16_t)r->desc->split_vector_ports);
 	}
 	if (found)
 		memset(r->of, 0, r->nr_of * sizeof *r->of);

@@ -71,7 +71,8 @@ struct part {
 	uint8_t scheduler;             /* RECIPE_NO_SCHEDULER: none */
 };
 
-enum { PART_LOAD, PART_COMPUTE, PART_STA, PART_STD, NR_PARTS };
+/* Behind the parts that each execution has, PART_SPLIT: what a load takes besides that crosses a line. */
+enum { PART_LOAD, PART_COMPUTE, PART_STA, PART_STD, NR_PARTS, PART_SPLIT = NR_PARTS };
 
 /* What an instruction is like: the common kinds are timed by a way of their own, which asks less. */
 enum recipe_path {
@@ -87,7 +88,7 @@ enum recipe_path {
                         INSN_DISPATCH_SERIALIZE | INSN_FLUSH | INSN_SYSCALL | INSN_MICROCODED)
 
 struct recipe {
-	struct part part[NR_PARTS];
+	struct part part[NR_PARTS + 1];
 	uint32_t flags;                /* enum insn_flags */
 	uint32_t insn;                 /* index of the static instruction */
 	uint16_t branch_ports;         /* first of a pair: those of the branch */

@@ -237,7 +237,7 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, struc
 	y->ready = y->end.t;
 	issue(v, mode, y, PART_COMPUTE, &y->end);
 	if (__builtin_expect(y->kind & INSN_REP, 0)) {
-		uint64_t lines = y->nr_stores > y->lines ? y->nr_stores : y->lines;
+		uint64_t lines = y->writes > y->lines ? y->writes : y->lines;
 		y->end.t += v->cost.repeat_startup + (y->kind & INSN_STORE ? lines * v->cost.repeat_line : y->iterations * v->cost.repeat_slow);
 	}
 }
@@ -335,7 +335,7 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 		return;
 	constrain(v, mode, &v->drain, &f->retire);
 	constrain(v, mode, &v->drain, &y->own);
-	v->drain.t += (y->nr_stores ? y->nr_stores : 1) * v->inverse[RESOURCE_DRAIN] + y->store_extra;
+	v->drain.t += (y->writes ? y->writes : 1) * v->inverse[RESOURCE_DRAIN] + y->store_extra;
 	add_self(v, mode, &v->drain);
 	keep(mode, &v->stores_freed, &v->drain);
 	while (stores--)
@@ -421,7 +421,7 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	const bool second = path == PATH_SECOND || (path == PATH_ANY && p->second);
 	y.why = REASON_NONE;
 	y.by = 0;
-	y.nr_stores = 0;
+	y.nr_stores = y.writes = 0;
 	y.store_extra = 0;
 	y.lines = y.iterations = 0;
 	y.psv = 0;

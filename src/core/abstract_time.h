@@ -41,7 +41,7 @@ struct abstract_costs {
 	uint64_t code[LEVEL_MEMORY + 1]; /* stall of the front end for a line from there */
 	uint64_t forward[2];           /* store to load, into a general register and a vector one */
 	uint64_t second, walk;         /* translation from the second level; a walk beside its loads */
-	uint64_t split[3], split_store[3]; /* by enum outcome_split */
+	uint64_t split[3], split_store[3]; /* by enum outcome_split; of stores, beyond the second write */
 	uint64_t mispredict, redirect, btb2; /* resolved to offered again; bubbles */
 	uint64_t issue, commit;        /* dispatch to earliest issue; complete to commit */
 	uint64_t serialize, flush, exception, syscall, fence, lock;

@@ -450,6 +450,54 @@ static void test_305_renamed(void **state)
 	machine_free(m);
 }
 
+/* Accesses of two addresses 32 bytes long, in turn; returns cycles for 50 once those before have filled the ports. */
+static uint64_t accesses_in_turn(struct machine *m, uint32_t insn, uint64_t first, uint64_t second)
+{
+	m->nr_steps = 0;
+	for (int i = 0; i < 100; i++)
+		run_access(m, insn, i % 2 ? second : first, 32);
+	time_steps(m, 100);
+	return between(m, 49, 99);
+}
+
+static void test_306_over_lines(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t load = make_load(m, 1, BASE), vector = make_load(m, 64, BASE);
+
+	/* Two loads a cycle, one of those that cross a line; of vectors fewer, where they need what a vector pipe has as well. */
+	m->insn[vector].flags |= INSN_VECTOR_MEM;
+	assert_int_equal(accesses_in_turn(m, load, 0x8000, 0x8020), 25);
+	assert_int_equal(accesses_in_turn(m, load, 0x8030, 0x8070), 50);
+	assert_int_equal(accesses_in_turn(m, vector, 0x8030, 0x8070), 50);
+	m->desc.split_vector_ports = ALU0;
+	m->insn[vector].nr_compute = 1;
+	m->uop[m->insn[vector].uop + 1] = (struct uop){ .kind = UOP_COMPUTE, .latency = 1, .ports = ALU0 };
+	m->insn[vector].nr_uops = 2;
+	assert_int_equal(accesses_in_turn(m, vector, 0x8000, 0x8020), 50);
+	assert_int_equal(accesses_in_turn(m, vector, 0x8030, 0x8070), 100);
+	machine_free(m);
+}
+
+/* What a load reads is the store that wrote it, whatever lines the stores between them cross. */
+static void test_307_stores_over_lines(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t slow = make_alu(m, 1, 1, 0, 30, ALU0), store = make_store(m, BASE, 1), other = make_store(m, BASE, COUNTER);
+	uint32_t load = make_load(m, 1, BASE);
+
+	for (int i = 0; i < 20; i++) {
+		run_insn(m, slow);
+		run_access(m, store, 0x8000, 8);
+		for (int k = 0; k < 3; k++)
+			run_access(m, other, 0x803c + 64 * (uint64_t)k, 8);
+		run_access(m, load, 0x8000, 8);
+	}
+	time_steps(m, 1000);
+	assert_int_equal(between(m, 5, 6 * 20 - 1), 19 * (30 + 1 + (uint64_t)m->desc.forward_latency));
+	machine_free(m);
+}
+
 /* --- 400: figure 1 ----------------------------------------------------------------------------------- */
 
 static uint32_t make_fma(struct machine *m, uint8_t dst, uint8_t a, uint8_t b)
@@ -692,6 +740,8 @@ int main(void)
 		cmocka_unit_test(test_303_line_on_its_way),
 		cmocka_unit_test(test_304_store_queue),
 		cmocka_unit_test(test_305_renamed),
+		cmocka_unit_test(test_306_over_lines),
+		cmocka_unit_test(test_307_stores_over_lines),
 		cmocka_unit_test(test_400_figure_1),
 		cmocka_unit_test(test_401_figure_1_is_latency),
 		cmocka_unit_test(test_402_figure_1_causality),
