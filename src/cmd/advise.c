@@ -274,7 +274,7 @@ static int advise_look(void *state, const struct spool *steps, struct query *q)
 
 		if (f->cause->relax && others++ < OTHERS)
 			ask_relaxed(s, d, f, vary, nr);
-		if (f->event && finding_can_prefetch(f) && prefetches++ < PREFETCHES)
+		if (f->event && finding_can_prefetch(d, f) && prefetches++ < PREFETCHES)
 			ask_prefetch(s, f);
 	}
 	if (!err)

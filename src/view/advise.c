@@ -92,7 +92,7 @@ static void access_words(GString *s, const struct facts_table *t, const struct f
 	if (f->indirect >= MOSTLY && f->chased >= MOSTLY)
 		add(s, "the address comes from an earlier execution of the same load in %s%% of them", percent(a, f->indirect * f->chased));
 	else if (f->indirect >= MOSTLY)
-		add_insn(s, "the address comes from", t, f->feeder);
+		add_insn(s, cause_chase(t, f) ? "the address comes from a chain of pointers," : "the address comes from", t, f->feeder);
 	if (f->stride_share >= MOSTLY)
 		add(s, "steps of %s%s bytes in %s%% of them", f->stride < 0 ? "-" : "", number_grouped(a, (uint64_t)fabs(f->stride)),
 		    percent(b, f->stride_share));

@@ -116,22 +116,42 @@ uint16_t cause_event(uint16_t signature, const struct facts *f)
 	return 0;
 }
 
-static bool is_chase(const struct facts *f)
+/* The load that gave the address; NULL: none is known. */
+static const struct facts *feeder_of(const struct facts_table *t, const struct facts *f)
+{
+	return f->feeder > 0 ? facts_of(t, (uint32_t)f->feeder - 1) : NULL;
+}
+
+static bool leads_to_itself(const struct facts *f)
 {
 	return f->indirect >= MOSTLY && f->chased >= MOSTLY;
 }
 
+bool cause_chase(const struct facts_table *t, const struct facts *f)
+{
+	const struct facts *feeder = feeder_of(t, f);
+
+	return leads_to_itself(f) || (f->indirect >= MOSTLY && feeder && leads_to_itself(feeder));
+}
+
 static const char *pattern_of_data(const struct facts_table *t, const struct facts *f)
 {
-	const struct facts *feeder = f->feeder > 0 ? facts_of(t, (uint32_t)f->feeder - 1) : NULL;
+	const struct facts *feeder = feeder_of(t, f);
 
-	if (is_chase(f))
+	if (cause_chase(t, f))
 		return "chase";
 	if (f->stride_share >= MOSTLY)
 		return "stride";
 	if (f->indirect < MOSTLY)
 		return "scattered";
 	return feeder && feeder->stride_share >= MOSTLY && feeder->indirect < MOSTLY ? "gather" : "indirect";
+}
+
+bool cause_known_ahead(const struct facts_table *t, const struct facts *f)
+{
+	const char *pattern = pattern_of_data(t, f);
+
+	return strcmp(pattern, "chase") && strcmp(pattern, "indirect");
 }
 
 static const char *pattern_of_branch(const struct facts *f)
@@ -165,7 +185,7 @@ const struct cause *cause_of(const struct causes *c, const struct facts_table *t
 	case PSV_ST_L1:
 		return cause_find(c, "ST-L1", pattern_of_data(t, f));
 	case PSV_ST_TLB:
-		return cause_find(c, "ST-TLB", f->page_changes < MOSTLY ? "scattered" : is_chase(f) ? "chase" :
+		return cause_find(c, "ST-TLB", f->page_changes < MOSTLY ? "scattered" : cause_chase(t, f) ? "chase" :
 		                  f->stride_share >= MOSTLY ? "pages" : "scattered");
 	case PSV_DR_SQ:
 		return cause_find(c, "DR-SQ", f->stride_share >= MOSTLY ? "stride" : "scattered");
@@ -209,7 +229,7 @@ static const char *pattern_of_chain(const struct facts_table *t, const struct qu
 
 	if (f->carried < MOSTLY)
 		return "latency";
-	return is_chase(f) ? "chase" : "chain";
+	return leads_to_itself(f) ? "chase" : "chain";
 }
 
 /* NULL: the branch, or the code, that was waited for has cycles of its own with their events. */

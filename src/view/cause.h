@@ -41,6 +41,10 @@ const struct cause *cause_find(const struct causes *c, const char *event, const 
 
 /* The event of a signature that is told first: a flush before a full store queue, before data, before code; 0: Base. */
 uint16_t cause_event(uint16_t signature, const struct facts *f);
+/* Whether its address comes from an earlier execution of itself, or from a load of which that is so: p->key beside p = p->next. */
+bool cause_chase(const struct facts_table *t, const struct facts *f);
+/* Whether its address can be known executions ahead: where it goes on in steps, is computed, or comes from a table of indices. */
+bool cause_known_ahead(const struct facts_table *t, const struct facts *f);
 /* Why `in` has cycles on `event` (one bit, not 0); `executions`: how many of its executions met it. */
 const struct cause *cause_of(const struct causes *c, const struct facts_table *t, const struct query_insn *in, uint16_t event,
                              uint64_t executions);

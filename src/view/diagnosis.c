@@ -410,9 +410,9 @@ const char *finding_resource(const struct diagnosis *d, const struct finding *f,
 	return resource_name(d->facts, f->main, f->bound, name);
 }
 
-bool finding_can_prefetch(const struct finding *f)
+bool finding_can_prefetch(const struct diagnosis *d, const struct finding *f)
 {
-	return f->event & (PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB) && strcmp(f->cause->pattern, "chase") && strcmp(f->cause->pattern, "indirect");
+	return f->event & (PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB) && cause_known_ahead(d->facts, facts_of(d->facts, f->part[0].insn->insn));
 }
 
 /* A resource's figure; NULL: it was not relaxed. */

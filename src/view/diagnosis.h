@@ -92,6 +92,6 @@ const char *finding_key(const struct finding *f, char buf[FINDING_KEY]);
 /* The name of a resource of a cause's relax, with {class} and {bound} put in; NULL: there is none for this finding. */
 const char *finding_resource(const struct diagnosis *d, const struct finding *f, const char *name);
 /* Whether its addresses can be known ahead, so that a prefetch can be thought of. */
-bool finding_can_prefetch(const struct finding *f);
+bool finding_can_prefetch(const struct diagnosis *d, const struct finding *f);
 
 #endif

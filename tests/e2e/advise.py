@@ -92,6 +92,30 @@ def prefetch():
     check(not any("prefetched" in p for f in found["findings"] for p in f["predicted"]), f"{found['findings'][0]['predicted']}")
 
 
+@tests.case("what stands beside the pointer in a list is a chase, too, and cannot be prefetched")
+def beside():
+    source = WORK / "list.c"
+    source.write_text("""
+#include <stdlib.h>
+struct node { struct node *next; long value; };
+__attribute__((noinline)) long total(const struct node *p, long n) { long s = 0; while (n--) { s += p->value; p = p->next; } return s; }
+int main(void)
+{
+	enum { NODES = 1 << 14, STEP = 4099 };
+	struct node (*a)[4] = calloc(NODES, sizeof *a);
+	for (long i = 0; i < NODES; i++)
+		a[i * STEP % NODES]->next = a[(i + 1) * STEP % NODES];
+	return (int)total(a[0], 40000);
+}
+""")
+    subprocess.run(["gcc", "-O1", "-g", "-static", "-o", str(WORK / "list"), str(source)], check=True)
+    found = advice("--roi", "total", "--", WORK / "list")
+    top = found["findings"][0]
+    check(top["pattern"] == "chase" and top["instructions"][0]["disassembly"].startswith("add"), f"{top}")
+    check("a chain of pointers, `mov" in top["seen"], top["seen"])
+    check(not any("prefetched" in p for f in found["findings"] for p in f["predicted"]), f"{found['findings']}")
+
+
 @tests.case("interrupted: what the program did is kept, and it is said that nothing is predicted")
 def interrupted():
     out = WORK / "interrupted.json"
