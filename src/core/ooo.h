@@ -72,6 +72,7 @@ struct ooo {
 	uint64_t nr_regs[NR_BANKS];    /* physical registers taken so far */
 	struct holder reg[NR_BANKS][ROB_RING]; /* [n & mask]: of the instruction that took the n-th */
 	int32_t reg_usable[NR_BANKS];  /* beyond the architectural ones */
+	bool flags_apart;              /* what writes flags alone takes none of them */
 	uint64_t serial_until;         /* nothing dispatches before */
 	uint64_t serial_record;
 	uint8_t bound[CORE_PORTS];     /* uops bound to each port, as at the start of bound_cycle */
@@ -110,6 +111,12 @@ struct ooo {
 	struct timed out[OUT_RECORDS];
 	size_t nr_out;
 };
+
+/* Registers of the integer bank that it takes: flags alone may have a file of their own. */
+static inline unsigned integer_need(const struct ooo *o, const struct insn *in)
+{
+	return (unsigned)in->nr_integer - (unsigned)(in->flags_alone & o->flags_apart);
+}
 
 /* One attempt: what the stages hand on to one another. Cycles are absolute. */
 struct attempt {

@@ -77,6 +77,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(issue, latency, 1, 0, 20, "cycles", "dispatch to the earliest issue") \
 	X(prf, integer, 180, 1, 4096, "registers", "physical registers, integer bank, architectural ones included") \
 	X(prf, vector, 168, 1, 4096, "registers", "physical registers, vector bank, architectural ones included") \
+	X(prf, flags_apart, 0, 0, 1, "0/1", "1: what writes flags alone takes no register, 0: one of the integer bank") \
 	X(bypass, fp, 0, 0, 8, "cycles", "integer vector result to floating-point consumer") \
 	X(wide, closes, 0, 0, 65535, "ports", "ports closed to vector uops while 512-bit ones are in flight") \
 	X(serialize, latency, 0, 0, 1000, "cycles", "extra cycles a serialising instruction holds dispatch") \

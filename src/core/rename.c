@@ -98,7 +98,7 @@ static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
 struct wait rename_reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most)
 {
 	const struct insn *in = a->in;
-	unsigned integer = in->nr_integer, vector = in->nr_vector;
+	unsigned integer = integer_need(o, in), vector = in->nr_vector;
 
 	if (most == l->rob)
 		return (struct wait){ most, holder_of(o, o->rob, o->nr_slots, (uint64_t)o->desc->rob_entries,
@@ -140,6 +140,7 @@ void rename_init(struct ooo *o)
 		int32_t usable = files[b] - NR_ARCHITECTURAL;
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
+	o->flags_apart = d->prf_flags_apart != 0;
 	o->bound_cycle = UINT64_MAX;
 	o->stack_followed = d->rename_stack_ports || d->forward_renamed;
 	int32_t most = d->rob_entries;

@@ -224,7 +224,7 @@ static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a,
 	struct limits l = {
 		.width = o->rename_cycle + (o->rename_used >= (unsigned)o->desc->rename_width),
 		.rob = rob_free(o, a->slots),
-		.integer = registers_free(o, BANK_INTEGER, in->nr_integer),
+		.integer = registers_free(o, BANK_INTEGER, integer_need(o, in)),
 		.vector = registers_free(o, BANK_VECTOR, in->nr_vector),
 	};
 
@@ -299,7 +299,7 @@ static inline void rename_committed(struct ooo *o, const struct attempt *a)
 		o->rob[o->nr_slots & o->ring_mask] = (struct holder){ a->leave, o->record };
 	if (a->fused)
 		return;
-	take_registers(o, BANK_INTEGER, a->in->nr_integer, a->leave);
+	take_registers(o, BANK_INTEGER, integer_need(o, a->in), a->leave);
 	take_registers(o, BANK_VECTOR, a->in->nr_vector, a->leave);
 }
 

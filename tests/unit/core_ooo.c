@@ -291,6 +291,27 @@ static void t212_registers(void **state)
 	machine_free(m);
 }
 
+/* Flags alone take a register of the integer bank, or none; flags beside a result never take one more. */
+static void t214_registers_of_flags(void **state)
+{
+	for (int apart = 0; apart < 2; apart++) {
+		struct machine *m = machine_new();
+		m->desc.prf_integer = 40;
+		m->desc.prf_flags_apart = apart;
+		run_insn(m, make_alu(m, R1, 0, 0, 100, ALU0));
+		for (int i = 0; i < 20; i++) {
+			run_insn(m, make_alu(m, REG_FLAGS, 0, 0, 1, ALU1));
+			run_insn(m, make_alu(m, R2, 0, 0, 1, ALU1));
+		}
+		machine_time(m);
+		unsigned first = apart ? 16 : 8;
+		assert_true(timed_dispatch(committed(m, first - 1)) < 20);
+		assert_int_equal(timed_dispatch(committed(m, first)), commit_of(m, 0) + 1);
+		assert_int_equal(timed_dispatch_wait(committed(m, first)), WAIT_REGISTERS);
+		machine_free(m);
+	}
+}
+
 /* Four slots each: one instruction a cycle through rename and commit. */
 static void t213_slots(void **state)
 {
@@ -691,7 +712,7 @@ int main(void)
 		cmocka_unit_test(t200_chain), cmocka_unit_test(t201_ports), cmocka_unit_test(t202_out_of_order),
 		cmocka_unit_test(t203_unit), cmocka_unit_test(t204_bound_until),
 		cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
-		cmocka_unit_test(t205_bypass), cmocka_unit_test(t212_registers), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
+		cmocka_unit_test(t205_bypass), cmocka_unit_test(t212_registers), cmocka_unit_test(t214_registers_of_flags), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t315_split_vector_loads), cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t320_violation), cmocka_unit_test(t330_store_queue), cmocka_unit_test(t331_drain),
