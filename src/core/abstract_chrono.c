@@ -142,6 +142,15 @@ static int make(struct chrono *v, const struct core_desc *d)
 	return err;
 }
 
+/* Who waits for a vector register's result beyond its latency, and how long. */
+static void forwarding(struct chrono *v)
+{
+	for (unsigned takes = 0; takes < NR_TAKES; takes++)
+		for (unsigned result = 0; result < NR_RESULTS; result++)
+			v->apart[takes][result] = (takes & TAKES_UNIT ? 0 : (result & RESULT_BYPASS) * v->cost.latency[LATENCY_FLOAT]) +
+			                          (takes & TAKES_FLOAT && result & RESULT_INTEGER ? v->cost.bypass : 0);
+}
+
 int chrono_new(struct chrono **out, const struct core_desc *d, const struct abstract_costs *costs, const struct recipes *recipes,
                enum chrono_mode mode)
 {
@@ -155,6 +164,7 @@ int chrono_new(struct chrono **out, const struct core_desc *d, const struct abst
 	v->mode = mode;
 	for (unsigned i = 0; i < RESOURCE_PORTS; i++)
 		v->inverse[i] = costs->inverse[i];
+	forwarding(v);
 	v->flow.supply.t = costs->front;    /* cycle 0 is the first fetch */
 	if (make(v, d)) {
 		chrono_free(v);

@@ -79,6 +79,7 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	levels(c, d);
 	for (unsigned i = 0; i < NR_LATENCIES; i++)
 		c->latency[i] = ticks(1);
+	c->bypass = ticks(d->bypass_fp);
 	front += d->rename_latency;
 	c->front = ticks(front);
 	c->mispredict = ticks(d->branch_mispredict + front);

@@ -74,6 +74,13 @@ struct part {
 /* Behind the parts that each execution has, PART_SPLIT: what a load takes besides that crosses a line. */
 enum { PART_LOAD, PART_COMPUTE, PART_STA, PART_STD, NR_PARTS, PART_SPLIT = NR_PARTS };
 
+/*
+ * What forwards a vector register to whom: a result's kind is its bypass, and whether it is of an integer vector; what an
+ * instruction takes quickly, that of its own unit (it has a bypass, too), and whether it is of floating point.
+ */
+enum { RESULT_BYPASS = 3, RESULT_INTEGER = 4, NR_RESULTS = 8 };
+enum { TAKES_UNIT = 1, TAKES_FLOAT = 2, NR_TAKES = 4 };
+
 /* What an instruction is like: the common kinds are timed by a way of their own, which asks less. */
 enum recipe_path {
 	PATH_ANY,
@@ -98,6 +105,7 @@ struct recipe {
 	uint8_t nr_addr, nr_data, nr_dst;
 	uint8_t addr[INSN_ADDRS], data[INSN_DATAS], data_late[INSN_DATAS], dst[INSN_DSTS], dst_latency[INSN_DSTS];
 	uint8_t uops;                  /* unfused */
+	uint8_t result, takes;         /* RESULT_, TAKES_ */
 	uint8_t path;                  /* enum recipe_path */
 	bool second;                   /* of a macro-fused pair: nothing of its own */
 	bool eliminated;               /* a move or zero idiom that rename does */

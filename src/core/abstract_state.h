@@ -69,6 +69,8 @@ struct chrono {
 	struct taint_users users[NR_RESOURCES];
 
 	struct when reg[NR_REGS];
+	uint8_t result[NR_REGS];       /* RESULT_, of vector registers */
+	uint64_t apart[NR_TAKES][NR_RESULTS]; /* ticks more until who takes so has such a result */
 	struct when serial, memory_floor, loads_done, stores_freed, drain;
 	struct when pair;              /* what the first of a macro-fused pair resolved */
 	uint64_t ring_mask;            /* of rob and queued, by slot */

@@ -227,6 +227,8 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, struc
 		struct when w = v->reg[p->data[i]];
 		uint64_t late = p->data_late[i] * v->cost.latency[p->class];
 		w.t = w.t > late ? w.t - late : 0;
+		if (p->data[i] >= REG_VECTOR && !y->eliminated)
+			w.t += v->apart[p->takes][v->result[p->data[i]]];
 		if (constrain(v, mode, &y->end, &w)) {
 			y->why = REASON_LATENCY;
 			y->by = y->end.who;
@@ -265,6 +267,8 @@ INLINE void write_results(struct chrono *v, const enum chrono_mode mode, struct 
 			reg->t += latency * each;
 		}
 		constrain(v, mode, &y->complete, reg);
+		if (p->dst[i] >= REG_VECTOR)
+			v->result[p->dst[i]] = y->eliminated && p->nr_data ? v->result[p->data[0]] : p->result;
 	}
 }
 

@@ -13,7 +13,7 @@
  * are there; the front end runs ahead of rename by a queue; schedulers, load and store queues and miss registers are
  * constraints like the dispatch queue; retire width and mispredicted branches (--set commit.width=32, --ideal branch
  * switch them off); memory fences and serialising instructions; loads that rename finds the store of.
- * Not modelled: physical registers, bypass delays, violations of memory order, bank conflicts.
+ * Not modelled: physical registers, violations of memory order, bank conflicts.
  * Ref: Gus §3.1, algorithm 1.
  */
 #ifndef CYCLEWISE_CORE_ABSTRACT_TIME_H
@@ -36,6 +36,7 @@ struct abstract_costs {
 	uint64_t inverse[RESOURCE_PORTS]; /* ticks a use: inverse throughput; RESOURCE_WALK: ticks a tick of walking */
 	uint32_t port_weight[CORE_PORTS]; /* capacity of each port, WEIGHT_ONE: one uop a cycle */
 	uint64_t latency[NR_LATENCIES]; /* of a cycle of latency of an instruction of that class */
+	uint64_t bypass;               /* an integer vector's result to floating point */
 	uint64_t load, load_extra;     /* L1D hit, load to use; a cycle more of a form that takes longer */
 	uint64_t level[LEVEL_MEMORY + 1]; /* load to use from there: L2, LLC, MEMORY */
 	uint64_t code[LEVEL_MEMORY + 1]; /* stall of the front end for a line from there */

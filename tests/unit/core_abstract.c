@@ -327,6 +327,35 @@ static void test_208_more_uops_than_entries(void **state)
 	machine_free(m);
 }
 
+/* Cycles for 20 rounds of a chain of the two. */
+static uint64_t chain_of(struct machine *m, uint32_t a, uint32_t b)
+{
+	m->nr_steps = 0;
+	for (int i = 0; i < 42; i++)
+		run_insn(m, i % 2 ? b : a);
+	time_steps(m, 100);
+	return between(m, 1, 41);
+}
+
+static void test_209_forwarding(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t add = make_alu(m, 70, 70, 0, 2, ALU), multiply = make_alu(m, 70, 70, 0, 4, ALU), shuffle = make_alu(m, 70, 70, 0, 1, ALU);
+
+	/* What a unit forwards to itself comes later to others; what integer vectors compute, to floating point. */
+	m->desc.bypass_fp = 1;
+	m->insn[add].flags |= INSN_FP;
+	m->insn[add].bypass = 1;
+	m->insn[multiply].flags |= INSN_FP;
+	m->insn[shuffle].flags |= INSN_VINT;
+	assert_int_equal(chain_of(m, add, add), 20 * (2 + 2));
+	assert_int_equal(chain_of(m, add, multiply), 20 * (2 + 1 + 4));
+	assert_int_equal(chain_of(m, multiply, multiply), 20 * (4 + 4));
+	assert_int_equal(chain_of(m, multiply, shuffle), 20 * (4 + 1 + 1));
+	assert_int_equal(chain_of(m, add, shuffle), 20 * (2 + 1 + 1 + 1));
+	machine_free(m);
+}
+
 /* --- 300: memory ------------------------------------------------------------------------------------- */
 
 static void test_300_load_latency(void **state)
@@ -734,6 +763,7 @@ int main(void)
 		cmocka_unit_test(test_206_eliminated_move),
 		cmocka_unit_test(test_207_several_schedulers),
 		cmocka_unit_test(test_208_more_uops_than_entries),
+		cmocka_unit_test(test_209_forwarding),
 		cmocka_unit_test(test_300_load_latency),
 		cmocka_unit_test(test_301_store_to_load),
 		cmocka_unit_test(test_302_memory_bandwidth),
