@@ -42,6 +42,7 @@ def order():
     error = {name: row["error"]["instruction"] for name, row in sampling(gzip()).items()}
     check(set(error) == {*CYCLE_SAMPLERS, "ProfileMe"}, f"methods {sorted(error)}")
     check(error["TEA"] < 0.05 and error["TIP"] <= error["TEA"], f"errors {error}")
+    check(error["TEA"] < 1.25 * sampling(gzip())["TEA"]["sampling_error"], f"{sampling(gzip())['TEA']}")
     check(2 * error["TEA"] < error["NCI-TEA"] < 0.35, f"errors {error}")
     for name in ("IBS", "SPE", "RIS", "software", "ProfileMe"):
         check(error[name] > error["NCI-TEA"] and error[name] > 0.3, f"errors {error}")
