@@ -1,5 +1,7 @@
+#include <errno.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/named.h"
 #include "cmd/recorded.h"
@@ -18,8 +20,21 @@ const struct command command_annotate = {
 	.run = run,
 };
 
+/* A profile of an analysis alone has no cycles of instructions. */
+static int need_cycles(const struct recorded *rec, const char *path)
+{
+	const struct view *view = recorded_view(rec);
+
+	if (view == view_find("report"))
+		return 0;
+	error_set(ENODATA, path, "was written by `cyclewise %s`, and has no cycles of instructions", view->name);
+	error_remedy("`cyclewise report` shows it; `cyclewise record` makes one that has");
+	return -ENODATA;
+}
+
 static int run(struct invocation *call)
 {
+	const char *path = call->argc == 2 ? call->argv[0] : PROFILE_DEFAULT;
 	struct recorded rec;
 	int err;
 
@@ -28,7 +43,9 @@ static int run(struct invocation *call)
 		return command_usage(&command_annotate, "SYMBOL", "is missing");
 	if (call->argc > 2)
 		return command_usage(&command_annotate, call->argv[2], "is one operand too many");
-	err = recorded_open(&rec, call, call->argc == 2 ? call->argv[0] : PROFILE_DEFAULT);
+	err = recorded_open(&rec, call, path);
+	if (!err)
+		err = need_cycles(&rec, path);
 	if (!err)
 		err = named_function(rec.request.query, call->argv[call->argc - 1], &rec.request.function);
 	rec.request.resources = call->options.with_resources;

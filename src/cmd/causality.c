@@ -290,6 +290,8 @@ static int causality_save(void *state, struct profile *p)
 		                     (t->chrono ? chrono_cycles(t->chrono) : t->cycles) * CYCLE_UNITS, &none);
 	}
 	if (!err)
+		err = profile_set(p, "view", "causality");
+	if (!err)
 		err = profile_set_int(p, "units_per_cycle", CYCLE_UNITS);
 	if (!err)
 		err = executions_save_unmodelled(&s->executions, s->run.code, p);

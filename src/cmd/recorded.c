@@ -14,6 +14,14 @@ int recorded_open(struct recorded *rec, const struct invocation *call, const cha
 	return err ? err : query_new(&rec->request.query, rec->profile);
 }
 
+const struct view *recorded_view(const struct recorded *rec)
+{
+	const char *name = query_value(rec->request.query, "view");
+	const struct view *view = name ? view_find(name) : NULL;
+
+	return view ? view : view_find("report");
+}
+
 void recorded_close(struct recorded *rec)
 {
 	query_free(rec->request.query);

@@ -290,8 +290,10 @@ static int sensitivity_save(void *state, struct profile *p)
 	const struct sensitivity *s = state;
 	const struct slot_counts none = { 0 };
 	char key[128];
-	int err = profile_set_int(p, "units_per_cycle", CYCLE_UNITS);
+	int err = profile_set(p, "view", "sensitivity");
 
+	if (!err)
+		err = profile_set_int(p, "units_per_cycle", CYCLE_UNITS);
 	if (!err)
 		err = profile_thread(p, 0, variants_instructions(s->single), 0, variants_cycles(s->single, 0) * CYCLE_UNITS, &none);
 	if (!err)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The critical path of programs with one known bottleneck each, on both models."""
-from lib import CORES, Tests, check, compile_program, profile
+import json
+
+from lib import CORES, WORK, Tests, check, check_error, compile_program, cyclewise, profile
 
 tests = Tests()
 
@@ -69,6 +71,16 @@ def again():
         check(first == second, "two runs differ")
         plain, _ = profile(*args, command="stat")
         check(plain["cycles"] == first["cycles"], f"{plain['cycles']} and {first['cycles']}")
+
+
+@tests.case("what was written into a file is shown as it was, and has no cycles to annotate")
+def file():
+    program, path = compile_program("bottleneck.c", "x86-64"), WORK / "analysis.cw"
+    for command, options in (("causality", ()), ("sensitivity", ("--only", "rob,latency"))):
+        found, _ = profile("-o", path, *options, "--roi", "k_fma", "--", program, "fma", command=command)
+        shown = cyclewise("report", "--json", path)
+        check(shown.returncode == 0 and json.loads(shown.stdout) == found, f"{command}: {shown.stdout[:500]} {shown.stderr}")
+        check_error(125, path, f"`cyclewise {command}`", "`cyclewise report`", "annotate", path, "k_fma")
 
 
 if __name__ == "__main__":
