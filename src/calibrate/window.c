@@ -150,7 +150,7 @@ static unsigned ports_of(const struct experiment *x, const struct filler *f)
 
 /*
  * The schedulers that take the filler, by the parent: they share what was found. Where one of them was found already,
- * with fillers that it takes too, the figure is for the reader alone.
+ * with fillers that it takes too, the figure is for the reader alone. A queue in front of them is as long as the parent says.
  */
 static void add_schedulers(struct experiment *x, const struct filler *f, struct estimate e)
 {
@@ -158,13 +158,15 @@ static void add_schedulers(struct experiment *x, const struct filler *f, struct 
 	const int32_t ports[] = { d->sched0_ports, d->sched1_ports, d->sched2_ports, d->sched3_ports, d->sched4_ports, d->sched5_ports,
 	                          d->sched6_ports, d->sched7_ports };
 	int32_t wanted = (int32_t)ports_of(x, f);
-	unsigned nr = 0;
+	unsigned nr = 0, queued = 0;
 	bool known = false;
 	char name[32];
 
 	for (size_t n = 0; n < G_N_ELEMENTS(ports); n++) {
 		snprintf(name, sizeof name, "sched%zu.entries", n);
 		nr += (ports[n] & wanted) != 0;
+		if (ports[n] & wanted && ports[n] & d->waiting_ports)
+			queued = (unsigned)d->waiting_entries;
 		known = known || (ports[n] & wanted && findings_of(x->findings, name));
 	}
 	if (!nr || known) {
@@ -174,8 +176,8 @@ static void add_schedulers(struct experiment *x, const struct filler *f, struct 
 	for (size_t n = 0; n < G_N_ELEMENTS(ports); n++) {
 		snprintf(name, sizeof name, "sched%zu.entries", n);
 		if (ports[n] & wanted)
-			findings_add(x->findings, f->name, f->unit, e, name, (e.value + f->extra) / nr, "%s, in %u schedulers of the parent's",
-			             f->note, nr);
+			findings_add(x->findings, f->name, f->unit, e, name, fmax(1, (e.value + f->extra - queued) / nr),
+			             "%s, in %u schedulers of the parent's, and %u in its queue in front of them", f->note, nr, queued);
 	}
 }
 

@@ -43,6 +43,18 @@ uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *
 	return best;
 }
 
+uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u, uint16_t ports, uint64_t ready)
+{
+	unsigned scheduler = o->sched_of_port[__builtin_ctz(ports)];
+	uint64_t first = waiting_enter(&o->waiting, scheduler, a->dispatch) + 1;
+
+	if (first > ready)
+		a->issue_wait = WAIT_PORT;
+	uint64_t cycle = issue_uop_anywhere(o, a, u, ports, later(ready, first));
+	waiting_leave(&o->waiting, scheduler, cycle + 1);
+	return cycle;
+}
+
 /* --- loads ------------------------------------------------------------------------------------------- */
 
 /* A load that has to start anew, which one does at a time: the cycle from which it could, had it not to wait for others. */

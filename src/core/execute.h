@@ -54,6 +54,8 @@ static inline void issued(struct ooo *o, struct attempt *a, unsigned port, uint6
 
 /* issue_uop() where there is a choice of ports, or a unit to hold. */
 uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *u, uint16_t ports, uint64_t ready);
+/* issue_uop() where a queue stands in front of the scheduler. */
+uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u, uint16_t ports, uint64_t ready);
 
 /* Books the uop in the first cycle from `ready` on in which a port (and its unit) is free; returns the cycle. */
 static inline uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, uint64_t ready)
@@ -63,6 +65,8 @@ static inline uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, u
 
 	if (!ports)
 		return ready;
+	if (ports & o->waiting.ports)
+		return issue_uop_queued(o, a, u, ports, ready);
 	if (!(ports & (ports - 1)) && !u->unit) {
 		unsigned only = (unsigned)__builtin_ctz(ports);
 		uint64_t cycle = ports_first(&o->ports, only, ready);

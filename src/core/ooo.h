@@ -21,6 +21,7 @@
 #include "core/mirror.h"
 #include "core/ports.h"
 #include "core/release.h"
+#include "core/waiting.h"
 
 enum {
 	ROB_RING = 8192,               /* slots; more than any reorder buffer and the uops of an instruction */
@@ -60,6 +61,7 @@ struct ooo {
 	struct frontend front;
 	struct ports ports;
 	struct release held;
+	struct waiting waiting;
 	struct lsq lsq;
 	struct mirror mirror;
 
@@ -83,7 +85,7 @@ struct ooo {
 	uint8_t stack_pointer;         /* the register; REG_NONE: not seen yet */
 	bool stack_followed;           /* somebody wants to know of it */
 	uint8_t sched_of_port[CORE_PORTS]; /* NO_SCHEDULER: holds no entry */
-	uint32_t sched_entries[CORE_SCHEDULERS];
+	uint32_t sched_entries[CORE_SCHEDULERS]; /* those of the queue in front included */
 
 	/* execute */
 	uint64_t reg_ready[NR_REGS];

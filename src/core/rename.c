@@ -120,6 +120,20 @@ struct wait rename_reason(const struct ooo *o, const struct attempt *a, const st
 	return (struct wait){ most, o->record, WAIT_WIDTH };
 }
 
+/* The queue stands in front of all schedulers that feed one of its ports. */
+static void waiting_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
+{
+	o->waiting.entries = (uint32_t)o->desc->waiting_entries;
+	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
+		uint32_t all = o->sched_entries[s] + o->waiting.entries;
+		if (!o->sched_entries[s] || !(ports[s] & o->desc->waiting_ports))
+			continue;
+		o->waiting.ports |= (uint16_t)ports[s];
+		o->waiting.in[s].entries = o->sched_entries[s];
+		o->sched_entries[s] = all < SCHEDULER_MOST ? all : SCHEDULER_MOST;
+	}
+}
+
 void rename_init(struct ooo *o)
 {
 	const struct core_desc *d = o->desc;
@@ -135,6 +149,8 @@ void rename_init(struct ooo *o)
 			if (o->sched_entries[s] && ports[s] >> p & 1)
 				o->sched_of_port[p] = (uint8_t)s;
 	}
+	if (d->waiting_entries)
+		waiting_init(o, ports);
 	const int32_t files[NR_BANKS] = { d->prf_integer, d->prf_vector };
 	for (unsigned b = 0; b < NR_BANKS; b++) {
 		int32_t usable = files[b] - NR_ARCHITECTURAL;

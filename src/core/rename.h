@@ -131,6 +131,17 @@ static inline void wait_for_scheduler(struct ooo *o, struct wait *w, unsigned s,
 	}
 }
 
+/* Room for `need` more in the queue in front of schedulers. */
+static inline void wait_for_queue(struct ooo *o, struct wait *w, unsigned need)
+{
+	uint64_t room = waiting_room(&o->waiting, need);
+
+	if (room > w->cycle) {
+		release_advance(&o->held, room);
+		wait_for(w, room, WAIT_SCHEDULER, 0);
+	}
+}
+
 static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
 {
 	if (a->nr_uops == 1 && o->desc->rename_bind_ports) { /* the most frequent, by a short way */
@@ -144,13 +155,19 @@ static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
 		o->port[0] = (uint16_t)(1u << port);
 		if (o->sched_of_port[port] != NO_SCHEDULER)
 			wait_for_scheduler(o, w, o->sched_of_port[port], 1);
+		if (o->port[0] & o->waiting.ports)
+			wait_for_queue(o, w, 1);
 		return;
 	}
 	uint8_t need[CORE_SCHEDULERS] = { 0 };
+	unsigned queued = 0;
 	for (unsigned needed = rename_assign_ports(o, a, need); needed; needed &= needed - 1) {
 		unsigned s = (unsigned)__builtin_ctz(needed);
 		wait_for_scheduler(o, w, s, need[s]);
+		queued += o->waiting.in[s].entries ? need[s] : 0;
 	}
+	if (queued)
+		wait_for_queue(o, w, queued);
 }
 
 /* --- moves ------------------------------------------------------------------------------------------- */

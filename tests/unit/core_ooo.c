@@ -259,6 +259,33 @@ static void t210_scheduler_full(void **state)
 	machine_free(m);
 }
 
+/*
+ * The same with a queue of 8 in front: the 17th to the 24th wait there, and the 25th is held up. What is ready in the queue
+ * does not issue before it is in the scheduler: two leave that in 105, so the 20th enters in 106.
+ */
+static void t206_waiting(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.waiting_entries = 8;
+	m->desc.waiting_ports = ALU0;
+	m->desc.sched0_ports = ALU | MEM0;
+	m->desc.sched1_ports = MEM1 | STD;
+	run_insn(m, make_alu(m, R1, 0, 0, 100, ALU0));
+	uint32_t dependent = make_alu(m, R2, R1, 0, 1, ALU), ready = make_alu(m, R3, 0, 0, 1, MEM0);
+	for (unsigned i = 1; i <= 26; i++)
+		run_insn(m, i == 20 ? ready : dependent);
+	machine_time(m);
+	for (size_t i = 1; i <= 24; i++)
+		assert_int_equal(timed_dispatch(committed(m, i)), 3 + i / 4);
+	assert_int_equal(timed_dispatch(committed(m, 25)), 105);
+	assert_int_equal(timed_dispatch_wait(committed(m, 25)), WAIT_SCHEDULER);
+	assert_int_equal(timed_dispatch(committed(m, 26)), 105);
+	assert_int_equal(committed(m, 16)->issue, 111);
+	assert_int_equal(committed(m, 17)->issue, 112);
+	assert_int_equal(committed(m, 20)->issue, 107);
+	machine_free(m);
+}
+
 /* A reorder buffer of 64 behind an operation of 200 cycles. */
 static void t211_rob_full(void **state)
 {
@@ -712,7 +739,8 @@ int main(void)
 		cmocka_unit_test(t200_chain), cmocka_unit_test(t201_ports), cmocka_unit_test(t202_out_of_order),
 		cmocka_unit_test(t203_unit), cmocka_unit_test(t204_bound_until),
 		cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
-		cmocka_unit_test(t205_bypass), cmocka_unit_test(t212_registers), cmocka_unit_test(t214_registers_of_flags), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
+		cmocka_unit_test(t205_bypass), cmocka_unit_test(t206_waiting),
+		cmocka_unit_test(t212_registers), cmocka_unit_test(t214_registers_of_flags), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t315_split_vector_loads), cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t320_violation), cmocka_unit_test(t330_store_queue), cmocka_unit_test(t331_drain),
