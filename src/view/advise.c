@@ -229,15 +229,7 @@ static void part_json(struct json *j, const struct view_request *r, const struct
 	const struct query_insn *in = p->insn;
 
 	json_object(j, NULL);
-	json_string(j, "module", in->module);
-	json_hex(j, "address", in->address);
-	json_string(j, "symbol", in->function->symbol);
-	json_uint(j, "offset", in->offset);
-	json_string(j, "file", in->file);
-	if (in->line)
-		json_uint(j, "line", in->line);
-	else
-		json_null(j, "line");
+	place_json(j, in);
 	json_string(j, "disassembly", in->disassembly);
 	json_uint(j, "executions", p->executions);
 	cycles_json(j, "cycles", r, p->units);
@@ -326,10 +318,7 @@ static void finding_json(struct json *j, const struct view_request *r, const str
 	json_string(j, "symbol", in->function->symbol);
 	json_string(j, "module", in->module);
 	json_string(j, "file", in->file);
-	if (in->line)
-		json_uint(j, "line", in->line);
-	else
-		json_null(j, "line");
+	line_json(j, in->line);
 	loop_json(j, f->loop);
 	json_bool(j, "spread", f->spread);
 	functions_json(j, r, f);

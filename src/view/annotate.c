@@ -214,10 +214,7 @@ static int json(struct json *j, const struct view_request *r)
 		json_string(j, "symbol", f->symbol);
 		json_uint(j, "offset", row->address - f->address);
 		json_string(j, "file", row->file);
-		if (row->line)
-			json_uint(j, "line", row->line);
-		else
-			json_null(j, "line");
+		line_json(j, row->line);
 		json_string(j, "disassembly", row->disassembly);
 		json_uint(j, "executions", 0);
 		json_uint(j, "cycles", 0);

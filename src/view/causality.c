@@ -80,15 +80,7 @@ static const char *bound_name(const struct query_figure *f)
 static void cause_json(struct json *j, const struct cause *c)
 {
 	json_object(j, NULL);
-	json_string(j, "module", c->in->module);
-	json_hex(j, "address", c->in->address);
-	json_string(j, "symbol", c->in->function->symbol);
-	json_uint(j, "offset", c->in->offset);
-	json_string(j, "file", c->in->file);
-	if (c->in->line)
-		json_uint(j, "line", c->in->line);
-	else
-		json_null(j, "line");
+	place_json(j, c->in);
 	json_string(j, "disassembly", c->in->disassembly);
 	json_uint(j, "executions", c->in->executions);
 	json_share(j, "share", c->share);

@@ -49,12 +49,22 @@ char *place_insn(const struct query_insn *in, char buf[PLACE_SIZE])
 	return buf;
 }
 
-static void line_json(struct json *j, uint32_t line)
+void line_json(struct json *j, uint32_t line)
 {
 	if (line)
 		json_uint(j, "line", line);
 	else
 		json_null(j, "line");
+}
+
+void place_json(struct json *j, const struct query_insn *in)
+{
+	json_string(j, "module", in->module);
+	json_hex(j, "address", in->address);
+	json_string(j, "symbol", in->function->symbol);
+	json_uint(j, "offset", in->offset);
+	json_string(j, "file", in->file);
+	line_json(j, in->line);
 }
 
 void function_json(struct json *j, const struct view_request *r, const struct query_function *f)
@@ -80,12 +90,7 @@ void insn_json(struct json *j, const struct view_request *r, const struct query_
 void insn_json_open(struct json *j, const struct view_request *r, const struct query_insn *in)
 {
 	json_object(j, NULL);
-	json_string(j, "module", in->module);
-	json_hex(j, "address", in->address);
-	json_string(j, "symbol", in->function->symbol);
-	json_uint(j, "offset", in->offset);
-	json_string(j, "file", in->file);
-	line_json(j, in->line);
+	place_json(j, in);
 	json_array(j, "inlined_from");
 	for (unsigned i = 0; i < in->nr_inlined; i++) {
 		json_object(j, NULL);

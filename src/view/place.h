@@ -15,6 +15,10 @@ char *place_line(const char *file, uint32_t line, char buf[PLACE_SIZE]);
 /* "symbol+0x1c file.c:12", "0x1139 [libc.so.6]", with what is known */
 char *place_insn(const struct query_insn *in, char buf[PLACE_SIZE]);
 
+/* "line": a number; null where it is 0, not known. */
+void line_json(struct json *j, uint32_t line);
+/* Where an instruction is: "module", "address", "symbol", "offset", "file" and "line" of the object that is open. */
+void place_json(struct json *j, const struct query_insn *in);
 /* One element of "functions" and of "hot". */
 void function_json(struct json *j, const struct view_request *r, const struct query_function *f);
 void insn_json(struct json *j, const struct view_request *r, const struct query_insn *in);

@@ -111,15 +111,7 @@ static void where_json(struct json *j, const struct supposed *w)
 		json_string(j, "instructions", w->of);
 		return;
 	}
-	json_string(j, "module", w->in->module);
-	json_hex(j, "address", w->in->address);
-	json_string(j, "symbol", w->in->function->symbol);
-	json_uint(j, "offset", w->in->offset);
-	json_string(j, "file", w->in->file);
-	if (w->in->line)
-		json_uint(j, "line", w->in->line);
-	else
-		json_null(j, "line");
+	place_json(j, w->in);
 	json_string(j, "disassembly", w->in->disassembly);
 	json_uint(j, "executions", w->in->executions);
 }
