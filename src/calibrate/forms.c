@@ -342,7 +342,7 @@ static struct form *form_new(struct forms *f, const uint8_t *bytes, size_t size,
 	memcpy(form->bytes, bytes, form->length);
 	form->insn = parent_insn(f->parent, form->bytes, form->length);
 	name = decoder_form(f->parent->decoder, form->decoded.form);
-	variant = arch->variant(&form->decoded, arch->traits(name));
+	variant = arch->variant(&form->decoded, f->parent->decoder, arch->traits(name));
 	snprintf(form->name, sizeof form->name, "%s%s%s", name, variant ? "." : "", variant ? variant : "");
 	decoder_text(f->parent->decoder, 0, form->bytes, form->length, form->text, sizeof form->text);
 	g_strchug(g_strdelimit(form->text, "\t", ' '));

@@ -78,7 +78,7 @@ static unsigned execute(const struct parent *p, const struct insn *i, unsigned *
 		t = 0;
 	if (i->flags & INSN_LOAD) {
 		bool simple = i->flags & INSN_SIMPLE_ADDR && i->nr_addr && loaded[i->addr[0]];
-		unsigned latency = (unsigned)(simple ? p->desc.l1d_simple_latency : p->desc.l1d_latency) + i->load_extra;
+		unsigned latency = (unsigned)(simple ? p->desc.l1d_simple_latency : p->desc.l1d_latency) + i->load_extra + i->address_extra;
 
 		t = MAX(t, addresses + latency);
 	}

@@ -216,7 +216,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	*p = (struct recipe){
 		.insn = insn, .flags = in->flags, .branch_ports = branch_ports, .length = in->length, .branch = in->branch,
 		.decode_uops = in->decode_uops ? in->decode_uops : 1, .class = (uint8_t)latency_class(in),
-		.latency = in->latency, .load_extra = in->load_extra, .timed = timed_flags(in, kind),
+		.latency = in->latency, .load_extra = (uint8_t)(in->load_extra + in->address_extra), .timed = timed_flags(in, kind),
 		.result = (uint8_t)(in->bypass | (in->flags & INSN_VINT ? RESULT_INTEGER : 0)),
 		.takes = (uint8_t)((in->bypass ? TAKES_UNIT : 0) | (in->flags & INSN_FP ? TAKES_FLOAT : 0)),
 		.second = kind & RECIPE_SECOND,

@@ -248,7 +248,7 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 			any = true;
 			if (__builtin_expect(i < nr && crosses(s, (unsigned)o->desc->l1d_line), 0))
 				cycle = split_load(o, a, &a->uop[i], cycle, s);
-			done = later(done, load(o, a, cycle, s++));
+			done = later(done, load(o, a, cycle + a->in->address_extra, s++));
 		} else if (!any) {
 			done = later(done, cycle + (unsigned)o->desc->l1d_latency); /* a predicated access that was not made */
 		}

@@ -32,7 +32,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(uopcache, ways, 8, 1, 32, "ways", "") \
 	X(uopcache, line_uops, 6, 1, 16, "uops", "uops a way holds") \
 	X(uopcache, window, 32, 16, 64, "bytes", "aligned code bytes that one entry's ways describe") \
-	X(uopcache, max_ways, 3, 1, 8, "ways", "ways one window may take; more: not cached") \
+	X(uopcache, max_ways, 3, 1, 16, "ways", "ways one window may take; more: not cached") \
 	X(uopcache, width, 6, 1, 16, "uops/cycle", "delivered on a hit") \
 	X(uopcache, latency, 6, 0, 20, "cycles", "fetch to the uop queue on a hit") \
 	X(uopcache, penalty, 1, 0, 20, "cycles", "switch from uop cache to decoders and back") \

@@ -217,7 +217,7 @@ static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn
 			done = walk_access(o, w, in, first, t);
 		if (in->flags & INSN_LOAD) {
 			t->drain = reached(w, f, done);
-			done = done == UINT64_MAX ? done / 2 : done + in->load_extra; /* half, lest latencies make it wrap */
+			done = done == UINT64_MAX ? done / 2 : done + in->load_extra + in->address_extra; /* half, lest latencies make it wrap */
 			ready = later(ready, done);
 		}
 	}

@@ -124,8 +124,9 @@ static bool zero_variant(const struct decoded *d)
 	return d->nr_explicit == 5 && d->operand[0].imm == 3 && d->operand[1].imm == 7 && d->operand[2].imm == 4 && d->operand[3].imm == 1;
 }
 
-static const char *arm_variant(const struct decoded *d, uint64_t traits)
+static const char *arm_variant(const struct decoded *d, const struct decoder *decoder, uint64_t traits)
 {
+	(void)decoder;
 	if (traits & SYSTEM && zero_variant(d))
 		return "zva";
 	if (traits & EXTRACTS && d->operand[1].reg == d->operand[2].reg)

@@ -41,6 +41,7 @@ struct shape {
 	bool high;                 /* it has a register operand of bits 8 to 15 */
 	bool unlaminates;          /* with an index register its micro-fused uops part at rename */
 	bool splits;               /* its uops are never micro-fused */
+	bool long_address;         /* of its memory operand: a scaled index, or base, index and displacement */
 	bool overflow;             /* more operands than insn.h has room for */
 	uint8_t fuse;              /* for arch->fuses(): what it is as one of a pair; 0: neither */
 };
@@ -54,7 +55,7 @@ struct arch {
 	struct reg (*reg)(const char *name);
 	uint64_t (*traits)(const char *form);
 	/* A form that costs differently by its operands: the suffix cost files know it by, or NULL. */
-	const char *(*variant)(const struct decoded *d, uint64_t traits);
+	const char *(*variant)(const struct decoded *d, const struct decoder *decoder, uint64_t traits);
 	void (*shape)(struct shape *s);
 	/* A prefix that LLVM takes for an instruction of its own: a bit for decoded.prefixes, or 0. NULL: there are none. */
 	uint32_t (*prefix)(const char *form);

@@ -137,7 +137,7 @@ static const struct form *form_of(struct code_private *p, const struct decoded *
 		form->traits = p->arch->traits(name);
 		costs_find(p->costs, name, &form->cost);
 	}
-	variant = p->arch->variant(d, form->traits);
+	variant = p->arch->variant(d, p->decoder, form->traits);
 	if (!variant)
 		return form;
 	char key[128];

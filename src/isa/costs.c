@@ -283,6 +283,7 @@ static int read_form_key(const struct reader *r, const char *key, const char *va
 		{ "indexed_slots", COST_INDEXED_SLOTS, &c->indexed_slots, 255 }, { "decode", COST_DECODE, &c->decode, 255 },
 		{ "load_extra", COST_LOAD_EXTRA, &c->load_extra, 255 }, { "reads_results", COST_READS_RESULTS, &c->reads_results, 255 },
 		{ "bypass", COST_BYPASS, &c->bypass, 3 },
+		{ "reads_flags", COST_READS_FLAGS, &c->reads_flags, 1 },
 	};
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(numbers); i++)
@@ -333,6 +334,8 @@ static int read_core_key(const struct reader *r, const char *key, const char *va
 		return read_whole(r, value, 100, &m->load_latency);
 	if (strcmp(key, "placeholder") == 0)
 		return read_whole(r, value, 255, &m->placeholder);
+	if (strcmp(key, "long_address") == 0)
+		return read_whole(r, value, 1, &m->long_address);
 	return complain(r, "no key of [core] is called '%s'", key);
 }
 
@@ -554,6 +557,8 @@ static void merge(struct cost *to, const struct cost *from)
 		to->reads_results = from->reads_results;
 	if (from->set & COST_BYPASS)
 		to->bypass = from->bypass;
+	if (from->set & COST_READS_FLAGS)
+		to->reads_flags = from->reads_flags;
 	to->set |= from->set;
 	to->flags_on = (to->flags_on & ~from->flags_off) | from->flags_on;
 	to->flags_off = (to->flags_off & ~from->flags_on) | from->flags_off;

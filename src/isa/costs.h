@@ -15,6 +15,7 @@
  *      std = p4
  *      load_latency = 5            cycles that LLVM's latencies hold for a load into a general register
  *      placeholder = 100           a latency that LLVM gives what it has no figure for
+ *      long_address = 1            cycles, at most one, later that a load starts with a scaled index, or with base, index and displacement
  *      wide_closed = p1            ports that 512-bit uops cannot use, whatever LLVM says
  *      [DIV32r !DIV32m]            globs on LLVM's opcode names; `!` excludes; a variant follows a dot (LEA64r.slow)
  *      uops = 2*p0 p5:1 > p01:4    compute uops; `>` starts the next dependent stage; `:n` latency; `/div*6` unit, busy
@@ -27,6 +28,7 @@
  *      decode = 10                 fused uops as decoded       load_extra = 1      cycles beyond l1d.latency
  *      reads_results = 1           waits for the old values of what it writes (a false dependency)
  *      bypass = 1                  cycles more, at most 3, until forms without this key have the results
+ *      reads_flags = 0             does not wait for the flags that it may leave as they are (shifts by CL)
  *      flags = microcoded -long    sets (or, with -, clears) INSN_ flags
  *      source = measured           where the figures are from; every such section has one
  *
@@ -44,7 +46,7 @@
 enum cost_keys {
 	COST_UOPS = 1 << 0, COST_LATENCY = 1 << 1, COST_RESULTS = 1 << 2, COST_LATE = 1 << 3, COST_LOADS = 1 << 4,
 	COST_STORES = 1 << 5, COST_SLOTS = 1 << 6, COST_INDEXED_SLOTS = 1 << 7, COST_DECODE = 1 << 8,
-	COST_LOAD_EXTRA = 1 << 9, COST_READS_RESULTS = 1 << 10, COST_STD = 1 << 11, COST_BYPASS = 1 << 12,
+	COST_LOAD_EXTRA = 1 << 9, COST_READS_RESULTS = 1 << 10, COST_STD = 1 << 11, COST_BYPASS = 1 << 12, COST_READS_FLAGS = 1 << 13,
 };
 
 /* What the file says of one form. Fields are valid where their bit of `set` is. */
@@ -54,7 +56,7 @@ struct cost {
 	uint8_t nr_uops;
 	bool staged;               /* the uops' stages and latencies are said */
 	uint16_t std;
-	uint8_t latency, loads, stores, slots, indexed_slots, decode, load_extra, reads_results, bypass;
+	uint8_t latency, loads, stores, slots, indexed_slots, decode, load_extra, reads_results, reads_flags, bypass;
 	uint8_t results[INSN_DSTS], nr_results;
 	uint8_t late[INSN_DATAS], nr_late;
 	uint32_t flags_on, flags_off;
@@ -64,6 +66,7 @@ struct cost_core {
 	uint16_t load, sta, sta_indexed, std, wide_closed; /* port sets */
 	uint8_t load_latency;      /* cycles */
 	uint8_t placeholder;       /* 0: none */
+	uint8_t long_address;      /* cycles, at most 1 */
 };
 
 struct costs;

@@ -109,7 +109,9 @@ struct insn {
 	uint8_t prefix_lengthens : 1;  /* a prefix changes its length: x86's 66h before an immediate, 67h before an absolute address */
 	uint8_t latency;               /* cycles from the last operand to the result of the compute uops; 0 where none */
 	uint8_t load_extra;            /* cycles a load of this form takes beyond the core's l1d.latency */
-	uint8_t nr_addr, nr_data, nr_dst;
+	uint8_t nr_addr : 2;           /* at most INSN_ADDRS */
+	uint8_t address_extra : 1;     /* cycles that a load's address takes beyond others */
+	uint8_t nr_data, nr_dst;
 	uint8_t addr[INSN_ADDRS];
 	uint8_t data[INSN_DATAS];
 	uint8_t data_late[INSN_DATAS]; /* cycles after issue at which the operand is needed (forwarding into accumulators) */

@@ -283,6 +283,20 @@ static void set_late(struct shape *s, const struct cost *cost)
 				shape_data(s, s->regs[s->d->operand[k].reg].number[n], 0);
 }
 
+/* Flags that the instruction may leave as they are are none of its sources. */
+static void drop_flags(struct insn *i)
+{
+	unsigned kept = 0;
+
+	for (unsigned k = 0; k < i->nr_data; k++) {
+		if (i->data[k] >= REG_FLAGS && i->data[k] < REG_VECTOR)
+			continue;
+		i->data[kept] = i->data[k];
+		i->data_late[kept++] = i->data_late[k];
+	}
+	i->nr_data = (uint8_t)kept;
+}
+
 static bool has_cost(const struct lowering *low, const struct shape *s, const struct cost *cost)
 {
 	if (cost->set & COST_UOPS || s->insn->flags & (INSN_NOP | INSN_ZERO))
@@ -333,6 +347,10 @@ void lower(const struct lowering *low, struct shape *s, const struct cost *cost,
 	set_late(s, cost);
 	if (cost->set & COST_BYPASS)
 		i->bypass = cost->bypass & 3u;
+	if (cost->set & COST_READS_FLAGS && !cost->reads_flags)
+		drop_flags(i);
+	if (i->flags & INSN_LOAD && s->long_address)
+		i->address_extra = low->core->long_address & 1u;
 	close_ports(low, i, &draft);
 	chain(&draft);
 	i->nr_uops = (uint8_t)emit(low, i, &draft, cost, uops);

@@ -76,8 +76,9 @@ static const char *csr_group(int64_t csr)
 	return NULL;
 }
 
-static const char *riscv_variant(const struct decoded *d, uint64_t traits)
+static const char *riscv_variant(const struct decoded *d, const struct decoder *decoder, uint64_t traits)
 {
+	(void)decoder;
 	if (traits & CSR && d->nr_explicit >= 2)
 		return csr_group(d->operand[1].imm);
 	return NULL;

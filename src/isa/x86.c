@@ -94,12 +94,23 @@ static const struct operand *memory_operand(const struct decoded *d)
 	return NULL;
 }
 
-static const char *x86_variant(const struct decoded *d, uint64_t traits)
+/*
+ * What an address calculation is made of. Base and index with RBP or R13 for a base always have a displacement in the encoding,
+ * zero or not, and take as long as with any other (measured on Zen 5; Intel's optimization manual says so of LEA).
+ */
+static const char *lea_variant(const struct operand *m, const struct decoder *decoder)
 {
-	if (traits & LEA) {
-		const struct operand *m = &d->operand[1];
-		return m[0].reg && m[2].reg && m[3].imm ? "slow" : NULL;
-	}
+	const char *base = m[0].reg ? decoder_register(decoder, m[0].reg) : "";
+
+	if (m[0].reg && m[2].reg && (m[3].imm || strcmp(base + 1, "BP") == 0 || strncmp(base, "R13", 3) == 0))
+		return "slow";
+	return strcmp(base, "RIP") == 0 ? "rip" : NULL;
+}
+
+static const char *x86_variant(const struct decoded *d, const struct decoder *decoder, uint64_t traits)
+{
+	if (traits & LEA)
+		return lea_variant(&d->operand[1], decoder);
 	if (traits & STRING && d->prefixes & REPEAT)
 		return "rep";
 	if (d->prefixes & LOCK)
@@ -128,9 +139,10 @@ static void access_flags(struct shape *s, const struct operand *m)
 		i->flags |= INSN_VECTOR_MEM;
 	if (!m)
 		return;
-	if (m[2].reg && s->regs[m[2].reg].nr)
+	if (m[2].reg && s->regs[m[2].reg].nr) {
 		i->flags |= INSN_INDEXED;
-	else if (m[0].reg && s->regs[m[0].reg].nr && m[3].imm >= 0 && m[3].imm < 2048 && !m[4].reg)
+		s->long_address = m[1].imm > 1 || (m[0].reg && m[3].imm);
+	} else if (m[0].reg && s->regs[m[0].reg].nr && m[3].imm >= 0 && m[3].imm < 2048 && !m[4].reg)
 		i->flags |= s->vector || s->traits & EXTENDS ? 0 : INSN_SIMPLE_ADDR;
 }
 

@@ -497,6 +497,22 @@ static void t315_split_vector_loads(void **state)
 	}
 }
 
+/* A load with a long address starts a cycle later than another: a cycle more a link of a chain. */
+static void t316_long_addresses(void **state)
+{
+	for (unsigned extra = 0; extra < 2; extra++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
+		uint32_t load = make_load(m, R2, R2);
+		m->insn[load].address_extra = extra & 1u;
+		for (unsigned i = 0; i < 140; i++)
+			run_access(m, load, 0x10000, 8);
+		machine_time(m);
+		assert_int_equal(span(m, 38, 138), 100 * (m->desc.l1d_latency + (int)extra));
+		machine_free(m);
+	}
+}
+
 /* A load behind a store 4 KiB away: 3 cycles more, and of several one in 4. */
 static void t314_alias(void **state)
 {
@@ -742,7 +758,7 @@ int main(void)
 		cmocka_unit_test(t205_bypass), cmocka_unit_test(t206_waiting),
 		cmocka_unit_test(t212_registers), cmocka_unit_test(t214_registers_of_flags), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
-		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t315_split_vector_loads), cmocka_unit_test(t314_alias),
+		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t315_split_vector_loads), cmocka_unit_test(t316_long_addresses), cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t320_violation), cmocka_unit_test(t330_store_queue), cmocka_unit_test(t331_drain),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t400_commit_width), cmocka_unit_test(t410_mispredict), cmocka_unit_test(t420_serialise),

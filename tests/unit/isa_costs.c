@@ -68,7 +68,7 @@ static void reads_uops(void **state)
 static void later_sections_override(void **state)
 {
 	struct costs *costs = must_read("[A* !AB]\nlatency = 1\nresults = 1 2\nflags = flush long\nsource = x\n"
-					"[AC AC.slow]\nlatency = 7\nuops = none\nflags = -flush fence\nlate = 0 0 4\nbypass = 3\nsource = y\n");
+					"[AC AC.slow]\nlatency = 7\nuops = none\nflags = -flush fence\nlate = 0 0 4\nbypass = 3\nreads_flags = 0\nsource = y\n");
 	struct cost c;
 
 	(void)state;
@@ -85,6 +85,7 @@ static void later_sections_override(void **state)
 	assert_int_equal(c.results[1], 2);
 	assert_int_equal(c.late[2], 4);
 	assert_int_equal(c.bypass, 3);
+	assert_true(c.set & COST_READS_FLAGS && !c.reads_flags);
 	assert_int_equal(c.flags_on, INSN_LONG | INSN_FENCE);
 	assert_int_equal(c.flags_off, INSN_FLUSH);
 	costs_free(costs);
@@ -92,7 +93,7 @@ static void later_sections_override(void **state)
 
 static void reads_the_core(void **state)
 {
-	struct costs *costs = must_read("[ports]\nX = p0 p1\nX = b\n[units]\nD = div\n[core]\nload = mem01\nstd = none\nload_latency = 5\nplaceholder = 100\n");
+	struct costs *costs = must_read("[ports]\nX = p0 p1\nX = b\n[units]\nD = div\n[core]\nload = mem01\nstd = none\nload_latency = 5\nplaceholder = 100\nlong_address = 1\n");
 	uint16_t set;
 	uint8_t unit;
 
@@ -108,6 +109,7 @@ static void reads_the_core(void **state)
 	assert_int_equal(costs_core(costs)->std, 0);
 	assert_int_equal(costs_core(costs)->load_latency, 5);
 	assert_int_equal(costs_core(costs)->placeholder, 100);
+	assert_int_equal(costs_core(costs)->long_address, 1);
 	costs_free(costs);
 }
 
@@ -182,7 +184,7 @@ static void names_the_line(void **state)
 		{ "[A]\nuops = p0:\n", 2 }, { "[A]\nuops = p0/div\n", 2 }, { "[A]\nuops = p0/sqrt*4\n", 2 }, { "[A]\nuops = 3\n", 2 }, { "[A]\nuops = 300*p0\n", 2 },
 		{ "[A]\nuops = 200*p0 100*p1\n", 2 }, { "[A]\nuops = p0:4x\n", 2 }, { "[A]\nflags = fluffy\n", 2 },
 		{ "[A]\nresults = 1 2 3 4 5 6 7\n", 2 }, { "[A]\nresults = 128\n", 2 }, { "[A]\nlate = a\n", 2 }, { "[A]\nstd = q\n", 2 },
-		{ "[ports]\nX = p9\n", 2 }, { "[units]\nX = mul\n", 2 }, { "[core]\nload = p9\n", 2 }, { "[core]\nloads = p0\n", 2 }, { "[core]\nplaceholder = 256\n", 2 },
+		{ "[ports]\nX = p9\n", 2 }, { "[units]\nX = mul\n", 2 }, { "[core]\nload = p9\n", 2 }, { "[core]\nloads = p0\n", 2 }, { "[core]\nplaceholder = 256\n", 2 }, { "[core]\nlong_address = 2\n", 2 },
 	};
 
 	(void)state;

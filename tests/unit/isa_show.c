@@ -15,6 +15,9 @@
 static const char *const skylake_ports[] = { "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", NULL }, *const skylake_units[] = { "div", NULL };
 static const char *const a72_ports[] = { "b", "i0", "i1", "m", "l", "s", "f0", "f1", NULL }, *const a72_units[] = { "mdiv", "fdiv", "fsqrt", NULL };
 static const char *const boom_ports[] = { "mem0", "mem1", "int0", "int1", "int2", "int3", "fp0", "fp1", NULL }, *const boom_units[] = { "idiv", "fdiv", NULL };
+static const char *const zen5_ports[] = {
+	"alu0", "alu1", "alu2", "alu3", "alu4", "alu5", "ag0", "ag1", "ag2", "ag3", "fp0", "fp1", "fp2", "fp3", "fs0", "fs1", NULL,
+}, *const zen5_units[] = { "div", "fdiv", NULL };
 
 struct code *show_core(const char *name)
 {
@@ -26,6 +29,8 @@ struct code *show_core(const char *name)
 		config = (struct code_config){ .isa = ISA_AARCH64, .cpu = "cortex-a72", .features = "", .ports = a72_ports, .units = a72_units };
 	else if (strcmp(name, "boom") == 0)
 		config = (struct code_config){ .isa = ISA_RISCV64, .cpu = "generic-rv64", .features = "+m,+a,+f,+d,+c", .ports = boom_ports, .units = boom_units };
+	else if (strcmp(name, "zen5") == 0)
+		config = (struct code_config){ .isa = ISA_X86_64, .cpu = "znver4", .features = "", .ports = zen5_ports, .units = zen5_units };
 	config.costs = path;
 	if (code_new(&code, &config))
 		fail_msg("%s: %s", error_get()->what, error_get()->why);
@@ -164,6 +169,8 @@ void show_insn(struct code *code, uint32_t index, char text[SHOW_SIZE])
 		g_string_append_printf(s, "/%u", i->decode_uops);
 	if (i->load_extra)
 		g_string_append_printf(s, " extra %u", i->load_extra);
+	if (i->address_extra)
+		g_string_append_printf(s, " address %u", i->address_extra);
 	g_string_append(s, " ;");
 	put_flags(s, i);
 	g_strlcpy(text, s->str, SHOW_SIZE);

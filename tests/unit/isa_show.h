@@ -5,7 +5,7 @@
  *
  * Uops in their order (compute: ports:latency, `>` before a later stage, /unit*busy; n* in front for several alike);
  * addresses in brackets, data (+n: needed n cycles late), results with their latency (wb: of the base register);
- * slots (/n decoded, where different), load_extra, flags that the rest does not tell, branch kind and target.
+ * slots (/n decoded, where different), load_extra, address_extra, flags that the rest does not tell, branch kind and target.
  */
 #ifndef CYCLEWISE_TESTS_ISA_SHOW_H
 #define CYCLEWISE_TESTS_ISA_SHOW_H
