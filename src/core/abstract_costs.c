@@ -66,6 +66,24 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->split_store[SPLIT_PAGE] = beyond(ticks(d->split_page_store), c->inverse[RESOURCE_DRAIN]);
 }
 
+/*
+ * The queue in front of schedulers has no order to keep here: its entries are theirs, the same number each. What waits in it
+ * may then issue, where it is to find room in a scheduler first.
+ */
+static void add_waiting(struct abstract_costs *c, const struct core_desc *d)
+{
+#define X(n) d->sched##n##_ports
+	const int32_t ports[CORE_SCHEDULERS] = { X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7) };
+#undef X
+	unsigned behind = 0;
+
+	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
+		behind += c->scheduler[i] && (ports[i] & d->waiting_ports);
+	for (unsigned i = 0; i < CORE_SCHEDULERS && behind; i++)
+		if (c->scheduler[i] && (ports[i] & d->waiting_ports))
+			c->scheduler[i] += (uint32_t)d->waiting_entries / behind;
+}
+
 void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 {
 	int64_t front = d->uopcache_sets ? d->uopcache_latency : d->fetch_latency + d->decode_latency;
@@ -104,6 +122,7 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	c->misses = (uint32_t)d->l1d_mshrs;
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		c->scheduler[i] = (uint32_t)entries[i];
+	add_waiting(c, d);
 }
 
 const char *reason_name(const struct recipes *r, unsigned reason, char *buf)
