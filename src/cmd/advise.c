@@ -21,8 +21,8 @@
 #include "cmd/variants.h"
 #include "view/diagnosis.h"
 
-/* Findings that are predicted: of events, by resources, with a prefetch; its distances in executions. */
-enum { EVENTS = 8, OTHERS = 8, PREFETCHES = 1 };
+/* Findings that are predicted: of events, by resources, with a prefetch, with all data at hand; distances in executions. */
+enum { EVENTS = 8, OTHERS = 8, PREFETCHES = 1, DATA = 2 };
 static const uint32_t distances[] = { 4, 16, 64 };
 
 /* One that is predicted on the detailed core, and what came out. */
@@ -122,6 +122,18 @@ static void ask_events(struct advise *s)
 		const struct asked *a = s->asked->pdata[i];
 		if (a != all)
 			g_array_append_vals(all->never, a->never->data, a->never->len);
+	}
+}
+
+/* A finding is told by one event: behind a page that is not at hand there may be data that are not. */
+static void ask_data(struct advise *s, const struct finding *f)
+{
+	struct asked *a = ask(s, f);
+
+	g_strlcat(a->key, FINDING_DATA, sizeof a->key);
+	for (size_t i = 0; i < f->nr; i++) {
+		struct never never = { f->part[i].insn->insn, FINDING_DATA_EVENTS };
+		g_array_append_val(a->never, never);
 	}
 }
 
@@ -256,7 +268,7 @@ static int advise_look(void *state, const struct spool *steps, struct query *q)
 	struct advise *s = state;
 	struct vary vary[VARY_MAX];
 	struct diagnosis *d;
-	unsigned nr = 0, events = 0, others = 0, prefetches = 0;
+	unsigned nr = 0, events = 0, others = 0, prefetches = 0, data = 0;
 	int err = variants_resources(vary, &nr, s->run.desc, true);
 
 	if (!err)
@@ -276,6 +288,8 @@ static int advise_look(void *state, const struct spool *steps, struct query *q)
 			ask_relaxed(s, d, f, vary, nr);
 		if (f->event && finding_can_prefetch(d, f) && prefetches++ < PREFETCHES)
 			ask_prefetch(s, f);
+		if (f->event & FINDING_DATA_EVENTS && data++ < DATA)
+			ask_data(s, f);
 	}
 	if (!err)
 		err = predict_events(s, steps);

@@ -22,6 +22,8 @@ enum { LISTED = 5, PARTS = 3, INDENT = 4, LABEL = 11, KIB = 1024, CODE_LINE = 64
 
 /* What is worth telling of a pattern, as parts of 1. */
 static const double MOSTLY = 0.5;
+/* A second prediction is told where it is so many times the first. */
+static const double MORE = 1.02;
 
 /* --- words ------------------------------------------------------------------------------------------- */
 
@@ -199,6 +201,10 @@ static void prediction_words(GString *s, struct query *q, const struct finding *
 		speedup_words(s, p->never);
 		g_string_append_printf(s, " if %s, says ooo", f->cause->supposed);
 	}
+	if (p->data > MORE * p->never) {
+		speedup_words(s, p->data);
+		g_string_append(s, " if their data and pages were always in L1 and the data TLB, says ooo");
+	}
 	if (p->all > 0) {
 		speedup_words(s, p->all);
 		g_string_append(s, " if, besides,");
@@ -258,7 +264,7 @@ static void one_prediction_json(struct json *j, const char *model, double speedu
 	json_string(j, key, what);
 }
 
-/* Each with what it supposes: "never" an event, "supposed" of the core, a prefetch with its "distance", a resource "relaxed". */
+/* Each with what it supposes: "never" an event, or all of data, "supposed" of the core, a prefetch with its "distance", a resource "relaxed". */
 static void predictions_json(struct json *j, const struct finding *f)
 {
 	const struct promise *p = &f->promise;
@@ -266,6 +272,12 @@ static void predictions_json(struct json *j, const struct finding *f)
 	json_array(j, "predicted");
 	if (p->never > 0) {
 		one_prediction_json(j, "ooo", p->never, f->event ? "never" : "supposed", f->event ? f->cause->event : f->cause->supposed);
+		json_end_object(j);
+	}
+	if (p->data > MORE * p->never) {
+		char events[64];
+
+		one_prediction_json(j, "ooo", p->data, "never", psv_name(FINDING_DATA_EVENTS, events));
 		json_end_object(j);
 	}
 	if (p->all > 0) {

@@ -145,7 +145,7 @@ static void gather(struct diagnosis_private *p, const struct facts_table *t)
 			const struct share *s = &in[i].stack.share[k];
 			uint16_t event = cause_event(s->signature, facts_of(t, in[i].insn));
 
-			event = event & (PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC) ? data : event;
+			event = event & FINDING_DATA_EVENTS ? data : event;
 			const struct cause *cause = event ? cause_of(p->causes, t, &in[i], event, met(&in[i], event)) : NULL;
 			bool waits = !event && facts_of(t, in[i].insn)->unit && s->units >= LONG_CYCLES * s->executions * p->units_per_cycle;
 
@@ -412,7 +412,7 @@ const char *finding_resource(const struct diagnosis *d, const struct finding *f,
 
 bool finding_can_prefetch(const struct diagnosis *d, const struct finding *f)
 {
-	return f->event & (PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB) && cause_known_ahead(d->facts, facts_of(d->facts, f->part[0].insn->insn));
+	return f->event & FINDING_DATA_EVENTS && cause_known_ahead(d->facts, facts_of(d->facts, f->part[0].insn->insn));
 }
 
 /* A resource's figure; NULL: it was not relaxed. */
@@ -502,6 +502,8 @@ static void predict_event(const struct diagnosis_private *p, struct finding *f, 
 			continue;
 		if (!figure->name[length]) {
 			f->promise.never = speedup;
+		} else if (!strcmp(figure->name + length, FINDING_DATA)) {
+			f->promise.data = speedup;
 		} else if (speedup > f->promise.prefetched) {
 			f->promise.prefetched = speedup;
 			f->promise.distance = (unsigned)g_ascii_strtoull(figure->name + length + 1, NULL, 10);

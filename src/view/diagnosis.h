@@ -9,7 +9,7 @@
  *
  * Predictions are figures of instructions of the method `advice`, of the instruction that a finding is told by:
  * "EVENT/PATTERN", the cycles if none of its parts ever met the event, "EVENT/PATTERN/DISTANCE" if the one with the most cycles
- * were prefetched so many executions ahead; figures of the run of that method: "EVENT/PATTERN" of Base, the cycles on the core
+ * were prefetched so many executions ahead, "EVENT/PATTERN" FINDING_DATA if its parts met none of the events of data; figures of the run of that method: "EVENT/PATTERN" of Base, the cycles on the core
  * that is supposed, FINDING_EVENTS if no finding's event were met, FINDING_DELIVERY on a core with all that is supposed of Base;
  * and figures of the method `relaxed`: NAME, the cycles of the abstract core with twice of the resource NAME, or half where it
  * is a time; "cycles", without. What relaxing a resource saves is divided among all that it stands for, told or not, in
@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "profile/query.h"
+#include "record/timed.h"
 #include "view/cause.h"
 #include "view/facts.h"
 
@@ -49,6 +50,7 @@ struct promise {
 	double all;                    /* ooo: with what also[0..nr_also) suppose, too */
 	const struct cause *also[NR_DELIVERIES - 1];
 	unsigned nr_also;
+	double data;                   /* ooo: none of the events of data is ever met, of which the finding is told by one */
 	double prefetched;             /* ooo: the best of the prefetches */
 	unsigned distance;             /* of it, in executions */
 	double relaxed;                /* abstract: there is more of a resource */
@@ -83,7 +85,8 @@ struct diagnosis {
 int  diagnosis_new(struct diagnosis **out, struct query *q);
 void diagnosis_free(struct diagnosis *f);
 
-enum { FINDING_KEY = 64 };
+enum { FINDING_KEY = 64, FINDING_DATA_EVENTS = PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC };
+#define FINDING_DATA "/data"
 #define FINDING_EVENTS "events"
 #define FINDING_DELIVERY "delivery"
 

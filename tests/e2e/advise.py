@@ -112,6 +112,8 @@ int main(void)
     found = advice("--roi", "total", "--", WORK / "list")
     top = found["findings"][0]
     check(top["pattern"] == "chase" and top["instructions"][0]["disassembly"].startswith("add"), f"{top}")
+    predicted = {p["never"]: p["speedup"] for p in top["predicted"]}
+    check(predicted["ST-L1+ST-TLB+ST-LLC"] > 1.2 * predicted[top["event"]] > 1.2, f"{predicted}")
     check("a chain of pointers, `mov" in top["seen"], top["seen"])
     check(not any("prefetched" in p for f in found["findings"] for p in f["predicted"]), f"{found['findings']}")
 
