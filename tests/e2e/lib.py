@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
-BUILD = Path(os.environ.get("BUILD", TOP / "build"))
+BUILD = Path(os.environ.get("BUILD", TOP / "build")).resolve()
 CYCLEWISE = str(BUILD / "cyclewise")
 WORK = Path(tempfile.mkdtemp(prefix="cyclewise-test."))
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Real programs of Debian that nobody here wrote: they do what they do without cyclewise, and every cycle is somebody's."""
+import contextlib
 import glob
 import json
 import os
 import shutil
 import subprocess
 
-from lib import COMPILERS, CYCLEWISE, EVENTS, WORK, Skip, Tests, check, check_sums, compile_program, profile
+from lib import BUILD, COMPILERS, CYCLEWISE, EVENTS, WORK, Skip, Tests, check, check_sums, compile_program, profile
 
 tests = Tests()
 SLACK = 1e-4  # of a sum of some figures, each rounded for print
@@ -38,11 +39,11 @@ def find(program):
     return os.path.realpath(path) if program == "python3" else path
 
 
-def invoke(command, *args, program, env=None):
+def invoke(command, *args, program, env=None, timeout=280):
     """Runs `cyclewise COMMAND --json=FILE ARGS -- PROGRAM`; (JSON, standard output as bytes, standard error)."""
     out = WORK / "out.json"
     done = subprocess.run([CYCLEWISE, command, "--no-progress", f"--json={out}", *args, "--", *program],
-                          stdin=subprocess.DEVNULL, capture_output=True, env=env, timeout=280)
+                          stdin=subprocess.DEVNULL, capture_output=True, env=env, timeout=timeout, cwd=WORK)
     check(done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-2000:]}")
     return json.loads(out.read_text()), done.stdout, done.stderr.decode(errors="replace")
 
@@ -122,6 +123,20 @@ def whole_stat(program, threads=1):
     return stat
 
 
+@contextlib.contextmanager
+def removing_maps(name):
+    """Removes the maps of code made at run time that programs write meanwhile, where they have the name."""
+    before = set(glob.glob("/tmp/perf-*.map"))
+    try:
+        yield
+    finally:
+        for path in set(glob.glob("/tmp/perf-*.map")) - before:
+            with open(path, errors="replace") as names:
+                ours = name in names.read()
+            if ours:
+                os.unlink(path)
+
+
 @tests.case("gzip -9")
 def _():
     program = [find("gzip"), "-9", "-c", file("gzip.txt", text(20000))]
@@ -193,15 +208,8 @@ def _():
                              "echo hot_in_php(40000), \"\\n\";")
     options = ["zend_extension=opcache", "opcache.enable_cli=1", "opcache.file_update_protection=0", "opcache.jit_buffer_size=1M",
                "opcache.jit=function", "opcache.jit_debug=16"]  # 16: writes /tmp/perf-PID.map
-    before = set(glob.glob("/tmp/perf-*.map"))
-    try:
+    with removing_maps("hot_in_php"):
         report = whole([find("php8.2"), "-n", *(word for option in options for word in ("-d", option)), script], 10**7, ["jit", "php", "ld"])
-    finally:
-        for path in set(glob.glob("/tmp/perf-*.map")) - before:
-            with open(path, errors="replace") as names:
-                ours = "hot_in_php" in names.read()
-            if ours:
-                os.unlink(path)
     made = {row["symbol"]: row for row in report["functions"] if row["module"] is None}
     check("JIT$hot_in_php" in made, f"code made at run time: {list(made)[:8]}")
     divides = [row for row in report["hot"] if row["symbol"] == "JIT$hot_in_php" and row["disassembly"].startswith("idiv")]
@@ -217,6 +225,29 @@ def _():
     check(report["complete"] and report["exit_status"] == 0, f"complete {report['complete']}, notes {report['notes']}")
     check(report["instructions"] == 5000000, f"{report['instructions']} instructions")
     check_sums(report)
+
+
+def node():
+    script = file("hot.js", "function hot_in_node(n) { let x = 1; for (let i = 0; i < n; i++) x = (x * 31 + i) % 65537; return x }"
+                            "let s = 0; for (let k = 0; k < 100; k++) s += hot_in_node(400); console.log(s)")
+    program, text_of = [find("node"), "--single-threaded", script], WORK / "node.txt"
+    native = subprocess.run(program, capture_output=True, check=True).stdout
+    program.insert(1, "--perf-basic-prof")  # writes /tmp/perf-PID.map
+    with removing_maps("hot_in_node"):
+        report, output, _ = invoke("run", "--report", str(text_of), "--limit", "2000", program=program, timeout=900)
+    check(output == native, f"output {output}, not {native}")
+    check(report["complete"] and report["exit_status"] == 0 and report["notes"] == [], f"complete {report['complete']}, notes {report['notes']}")
+    check(report["instructions"] > 10**8, f"{report['instructions']} instructions")
+    check("sum of all components of all instructions: exactly the run's cycles" in text_of.read_text(), "the stacks do not sum to the cycles")
+    made = [row["symbol"] for row in report["functions"] if row["module"] is None]
+    check(any(name and "hot_in_node" in name for name in made), f"code made at run time: {made[:8]}")
+    loop = [row for row in report["hot"] if row["module"] is None and "hot_in_node" in (row["symbol"] or "") and row["executions"] > 20000]
+    check(any("mul" in row["disassembly"] for row in loop), f"its loop: {[(row['disassembly'], row['executions']) for row in loop]}")
+
+
+# Half a billion instructions before its script begins; sanitizers would take half an hour.
+if not BUILD.name.endswith("-sanitize"):
+    tests.case("node with its just-in-time compiler, and the names of its code")(node)
 
 
 @tests.case("a window that ends while there are threads")
