@@ -74,8 +74,20 @@ static bool number(const char *text, uint64_t *out)
 	return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
-static int not_a_place(const char *place)
+/* FUNCTION+OFFSET, where *plus is not NULL, or an address. False: it is neither. */
+static bool parse(const char *place, const char **plus, uint64_t *where)
 {
+	*plus = strrchr(place, '+');
+	return *plus != place && number(*plus ? *plus + 1 : place, where);
+}
+
+int named_place(const char *place)
+{
+	const char *plus;
+	uint64_t where;
+
+	if (parse(place, &plus, &where))
+		return 0;
 	error_set(EINVAL, place, "is neither FUNCTION+OFFSET nor an address");
 	error_remedy("as reports name instructions: main+0x1c, 0x1139");
 	return -EINVAL;
@@ -139,13 +151,13 @@ static int at_address(struct query *q, const char *place, uint64_t address, GPtr
 
 int named_insns(struct query *q, const char *place, GPtrArray *out)
 {
-	const char *plus = strrchr(place, '+');
+	const char *plus;
 	uint64_t where;
 
-	if (!plus && number(place, &where))
+	if (!parse(place, &plus, &where))
+		return named_place(place);
+	if (!plus)
 		return at_address(q, place, where, out);
-	if (!plus || plus == place || !number(plus + 1, &where))
-		return not_a_place(place);
 	char *function = g_strndup(place, (gsize)(plus - place));
 	int err = at_offset(q, place, function, where, out);
 	g_free(function);

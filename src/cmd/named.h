@@ -11,6 +11,8 @@
 /* The one executed function that `name` can mean. 0, -ENOENT, or -EINVAL where it can mean several; with remedies. */
 int named_function(struct query *q, const char *name, const struct query_function **out);
 
+/* Whether `place` is FUNCTION+OFFSET or an address, whatever there is. 0 or -EINVAL, with a remedy. */
+int named_place(const char *place);
 /*
  * The executed instruction at `place`, FUNCTION+OFFSET or an address as its file has it (0x1139), appended to `out` (const
  * struct query_insn *): several where code was changed there. 0, -ENOENT or -EINVAL, with remedies.

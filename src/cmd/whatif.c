@@ -98,6 +98,18 @@ static int parse_distances(struct whatif *w, const char *text)
 	return err;
 }
 
+/* What is misspelt must not be found out when a long run is over. */
+static int parse_places(const GPtrArray *places)
+{
+	int err = 0;
+
+	for (guint i = 0; i < places->len && !err; i++)
+		err = named_place(places->pdata[i]);
+	if (err)
+		error_status(EXIT_USAGE);
+	return err;
+}
+
 static int whatif_open(void **state, const struct driven_run *run)
 {
 	struct whatif *w = g_new0(struct whatif, 1);
@@ -108,6 +120,10 @@ static int whatif_open(void **state, const struct driven_run *run)
 	w->run = *run;
 	w->asked = g_array_new(FALSE, FALSE, sizeof(struct asked));
 	err = parse_events(w, o->event);
+	if (!err)
+		err = parse_places(o->insn);
+	if (!err)
+		err = parse_places(o->prefetch);
 	if (!err)
 		err = parse_distances(w, o->distance);
 	if (!err && o->distance && !o->prefetch->len) {

@@ -138,12 +138,13 @@ def wrong():
         (("--event", "ST-LC"), "--event", "there is no event 'ST-LC'", "did you mean ST-L1?"),
         (("--event", ""), "--event", "there is no event ''", "the nine are"),
         (("--distance", "0", "--prefetch", "main+0x0"), "--distance", "'0' is not a list", "such as 4,16"),
+        (("--insn", "k_sort"), "k_sort", "is neither FUNCTION+OFFSET nor an address", "main+0x1c"),
+        (("--prefetch", "+0x4"), "+0x4", "is neither FUNCTION+OFFSET nor an address", "main+0x1c"),
         (("--distance", "4"), "--distance", "there is no --prefetch", None),
         (("--model", "abstract"), "abstract", "cannot suppose", "it is ooo"),
     ]:
         check_error(2, what, why, remedy, "whatif", *args, *sort)
     for args, what, why in [
-        (("--insn", "k_sort"), "k_sort", "is neither FUNCTION+OFFSET nor an address"),
         (("--insn", "k_sort+0x1"), "k_sort+0x1", "no instruction that begins there was executed"),
         (("--insn", "0x3"), "0x3", "no instruction that begins there was executed"),
         (("--function", "k_srt"), "k_srt", "no function of this name"),
