@@ -17,8 +17,8 @@ const struct option_row option_rows[] = {
 	    "The core model: one that `cyclewise cores` lists, or a description of your own. Without it the program's "
 	    "instruction set chooses: skylake-sp for x86-64, cortex-a72 for AArch64, boom for RV64."),
 	ROW("model", 0, OPTIONS_RUN, OPTION_TEXT, WORDS_MODEL, model, "MODEL",
-	    "The timing model. ooo, the default, is the detailed out-of-order core; abstract knows resources and dependences alone, "
-	    "and is faster."),
+	    "The timing model. ooo is the detailed out-of-order core, and the default of all commands but sensitivity and causality; "
+	    "abstract, which is theirs, knows resources and dependences alone, and is faster."),
 	ROW("set", 0, OPTIONS_RUN | OPTIONS_DESCRIBE, OPTION_MANY, WORDS_PARAMETER, set, "PARAMETER=VALUE",
 	    "Changes a parameter of the core, as in --set rob.entries=512. May be repeated."),
 	ROW("scale", 0, OPTIONS_RUN, OPTION_MANY, WORDS_PARAMETER, scale, "PARAMETER=FACTOR",
