@@ -3,7 +3,7 @@
  *
  * All variants are fed by one run of the program (variants.h). Its steps are kept (spool.h), and when it has ended, they are timed
  * again with the resources that limit it most combined, since to relieve one alone often does nothing when two are saturated.
- * Where none limits the run alone, it is those of which less would cost most.
+ * Behind those that limit the run alone come those of which less would cost most.
  * Ref: Gus §3.2.
  */
 #include <errno.h>
@@ -189,27 +189,26 @@ static int64_t saves(const struct sensitivity *s, const struct vary *v, uint32_t
 	return INT64_MIN;
 }
 
-/* Some resource alone saves as much of the run as is worth a word. */
-static bool one_limits(const struct sensitivity *s)
+/*
+ * How much a resource limits the run, more being more: by what much of it saves, where that is worth a word; the others, behind
+ * them, by what little of it costs, which is what they may be saturated by. INT64_MIN: not weighted.
+ */
+static int64_t limits(const struct sensitivity *s, const struct vary *v)
 {
-	for (unsigned i = 0; i < s->nr; i++)
-		if (saves(s, &s->row[i], most_relaxed(s)) >= (int64_t)(variants_cycles(s->single, 0) / WORTH_A_WORD))
-			return true;
-	return false;
-}
+	int64_t saved = saves(s, v, most_relaxed(s)), gained;
 
-/* How much a resource limits the run, more being more: what much of it saves, or little of it costs. INT64_MIN: not weighted. */
-static int64_t limits(const struct sensitivity *s, const struct vary *v, bool alone)
-{
-	int64_t saved = saves(s, v, alone ? most_relaxed(s) : least_relaxed(s));
-
-	return alone || saved == INT64_MIN ? saved : -saved;
+	if (saved == INT64_MIN || least_relaxed(s) >= WEIGHT_ONE)
+		return saved;
+	if (saved >= (int64_t)(variants_cycles(s->single, 0) / WORTH_A_WORD))
+		return INT64_MAX / 2 + saved;
+	gained = saves(s, v, least_relaxed(s));
+	return gained == INT64_MIN ? 0 : -gained;
 }
 
 /* The resources that limit most, none of them in part another. */
 static unsigned leaders(const struct sensitivity *s, const struct vary *out[COMBINED])
 {
-	bool out_of_it[VARY_MAX] = { false }, alone = one_limits(s) || least_relaxed(s) >= WEIGHT_ONE;
+	bool out_of_it[VARY_MAX] = { false };
 	unsigned nr = 0;
 
 	while (nr < COMBINED) {
@@ -217,7 +216,7 @@ static unsigned leaders(const struct sensitivity *s, const struct vary *out[COMB
 		int64_t most = INT64_MIN;
 
 		for (unsigned i = 0; i < s->nr; i++) {
-			int64_t much = out_of_it[i] ? INT64_MIN : limits(s, &s->row[i], alone);
+			int64_t much = out_of_it[i] ? INT64_MIN : limits(s, &s->row[i]);
 			if (much > most) {
 				most = much;
 				best = &s->row[i];
