@@ -274,15 +274,31 @@ static void note_illegal(struct source *s, uint32_t insn)
 	if (!(flags & INSN_UNDECODED) && form_raises(s->code->config.isa, flags, all, size))
 		note(s, "killed by %s at 0x%" PRIx64 " in %s, which is undefined on purpose", text, address, place);
 	else
-		note(s, "killed by %s at 0x%" PRIx64 " in %s, an instruction that %s does not have: compile for a CPU without it%s",
+		note(s, "killed by %s at 0x%" PRIx64 " in %s, an instruction that %s does not have on this core: compile for a CPU without it%s",
 		     text, address, place, s->result.emulator, s->code->config.isa == ISA_X86_64 ?
-		     " (there is no AVX-512), or keep libraries from choosing it (GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F)" : "");
+		     " (there is no AVX-512), keep libraries from choosing it (GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F), or take a newer "
+		     "core (--core)" : "");
 }
 
 static bool died_of_fault(const struct source *s)
 {
 	int sig = s->reaped && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
 	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP;
+}
+
+/*
+ * The last instruction of a thread that ended is one that the emulator does not have. It shows where it was not begun, or did not do
+ * what it does; one that only computes shows by the signal alone, where there is no other thread that it can be of.
+ */
+static bool died_of_illegal(const struct source *s, const struct decoder *d)
+{
+	unsigned open = 0;
+
+	if (!died_of_fault(s) || WTERMSIG(s->status) != SIGILL || d->end >= d->nr)
+		return false;
+	for (unsigned i = 0; i < WIRE_LANES; i++)
+		open += s->lane[i].open;
+	return d->step[d->end].flags & STEP_FAULT || (open == 1 && !(code_insn(s->code, d->step[d->end].insn)->flags & INSN_SYSCALL));
 }
 
 /* False: the lane makes no sense. */
@@ -317,8 +333,7 @@ static void lane_end(struct source *s, unsigned i, bool ended)
 	s->result.lost += l->decoder.lost;
 	s->counted &= known && !l->ring.broken;
 	s->expected += begun;
-	if (died_of_fault(s) && WTERMSIG(s->status) == SIGILL && l->decoder.end < l->decoder.nr &&
-	    (l->decoder.step[l->decoder.end].flags & STEP_FAULT))
+	if (died_of_illegal(s, &l->decoder))
 		note_illegal(s, l->decoder.step[l->decoder.end].insn);
 	l->open = false;
 	atomic_store_explicit(&s->wire->lane[i].state, WIRE_LANE_FREE, memory_order_release);

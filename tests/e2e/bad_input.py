@@ -391,6 +391,14 @@ def _():
     check(start <= address < start + 16, f"0x{address:x} is not in illegal() at 0x{start:x}")
 
 
+@tests.case("an instruction that the core lacks, and that only computes")
+def _():
+    program = compile_program("figure1.c", "x86-64", "-static", "-mavx2", "-mfma")
+    report, _ = profile("--core", "sandy-bridge", "--", program, status=128 + signal.SIGILL)
+    note = next((n for n in report["notes"] if n.startswith("killed by vfmadd231ps")), None)
+    check(note and program in note and "does not have on this core" in note and "--core" in note, f"notes: {report['notes']}")
+
+
 @tests.case("nothing runs in the region of interest")
 def _():
     check_error(125, "no_such_function", "never entered", "--roi", "run", "--roi", "no_such_function", ending())
