@@ -22,7 +22,7 @@ import results
 from case import MODELS
 from measure import Failed, Measure
 from score import score, sets
-from state import core_files, state
+from state import changed, core_files, state
 
 TOP = Path(__file__).resolve().parent.parent
 RESULTS = TOP / "accuracy/results.csv"
@@ -173,7 +173,8 @@ def options():
         help="core to compare with; default: skylake-sp on that processor, elsewhere what `cyclewise calibrate` writes")
     add("--group", action="append", choices=list(GROUPS), help="this group alone: prints, and writes nothing; may be repeated")
     add("--only", metavar="TEXT", help="cases with TEXT in their name alone: prints, and writes nothing")
-    add("--model", action="append", choices=MODELS, help="this timing model alone: prints, and writes nothing; may be repeated")
+    add("--model", action="append", choices=MODELS,
+        help="this timing model alone: prints, and writes nothing but with --model-only, where what the other says still holds")
     add("--held-out", action="store_true",
         help="list the largest errors of the half that nothing may be tuned on, in place of the other half's")
     add("--rounds", type=int, default=3, help="native rounds (default: 3), and at most as many more of what is noisy")
@@ -195,12 +196,27 @@ def choose(o, folder, parameters):
     return cases
 
 
-def keep_native(cases, old):
-    """What was timed before, of the same size."""
-    before = {(c.group, c.name, c.bytes): c.rounds for c in old}
+def recall(cases, old, models):
+    """What was timed before, of the same size, and modelled by these models."""
+    before = {(c.group, c.name, c.bytes): c for c in old}
     for c in cases:
-        c.rounds = before.get((c.group, c.name, c.bytes), [])
-        c.failed = c.failed or ("" if c.rounds else "not timed natively with this size")
+        was = before.get((c.group, c.name, c.bytes))
+        if was and was.rounds:
+            c.rounds = was.rounds
+            c.cycles = {model: was.cycles[model] for model in models if model in was.cycles}
+            c.instructions = was.instructions if c.cycles else 0
+        else:
+            c.failed = c.failed or "not timed natively with this size"
+
+
+def whole(o, others, old_about):
+    """Whether results.csv is to be written: of all cases, by all models, or what `others` of them said before still holds."""
+    if o.only or o.group or not others:
+        return not o.only and not o.group
+    if o.model_only and not o.core and not [part for part in changed(old_about) if part not in o.model]:
+        return True
+    say(f"accuracy: nothing will be written: {', '.join(others)} was not modelled as things are now")
+    return False
 
 
 def save(o, cases, core, old_about, leaves_out):
@@ -227,19 +243,20 @@ def main():
     measure = Measure(build / "cyclewise", core, folder)
     cases = choose(o, folder, measure.parameters())
     measure.check()
+    models = o.model or MODELS
+    others = [model for model in MODELS if model not in models]
+    writes = whole(o, others, old_about)
     if o.model_only:
-        keep_native(cases, old)
+        recall(cases, old, others)
     else:
         measure_native(cases, measure, o.rounds)
-    models = o.model or MODELS
     measure_model(cases, models, measure, o.jobs)
-    part = o.only or o.group or o.model
-    if not part:
+    if writes:
         save(o, cases, core, old_about, measure.leaves_out())
     for model in models:
         print_figures(cases, model, o.held_out)
     print_left_out(cases)
-    for line in results.differences(old, cases) if old and not part else []:
+    for line in results.differences(old, cases) if old and writes else []:
         print(line)
 
 
