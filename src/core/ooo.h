@@ -80,6 +80,9 @@ struct ooo {
 	uint8_t bound[CORE_PORTS];     /* uops bound to each port, as at the start of bound_cycle */
 	uint64_t bound_cycle;
 	uint32_t bind_turn;            /* alternates between two equal load ports */
+	uint16_t pair[CORE_PORTS / 2]; /* of ports, to which uops are bound as if by chance */
+	unsigned nr_pairs;
+	uint32_t pair_draw;            /* a linear congruential generator */
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
 	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
 	uint8_t stack_pointer;         /* the register; REG_NONE: not seen yet */

@@ -21,10 +21,11 @@ uint16_t rename_compute_ports(const struct ooo *o, const struct attempt *a, uint
 	return ports;
 }
 
-/* Of several schedulers that could take the uop, the one with fewest uops; its ports are what is left to choose from. */
+/* Of several schedulers that could take the uop, the one with most room; its ports are what is left to choose from. */
 static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint8_t need[CORE_SCHEDULERS])
 {
-	unsigned best = NO_SCHEDULER, fewest = UINT32_MAX;
+	unsigned best = NO_SCHEDULER;
+	int64_t most = INT64_MIN;
 	uint16_t mine[CORE_SCHEDULERS] = { 0 }, free = 0;
 
 	for (unsigned rest = ports; rest; rest &= rest - 1) {
@@ -35,13 +36,29 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 			mine[s] |= (uint16_t)(1u << p);
 	}
 	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
-		unsigned held = o->held.held.of[HELD_SCHEDULER + s] + need[s];
-		if (mine[s] && held < fewest) {
+		int64_t room = (int64_t)o->sched_entries[s] - o->held.held.of[HELD_SCHEDULER + s] - need[s];
+		if (mine[s] && room > most) {
 			best = s;
-			fewest = held;
+			most = room;
 		}
 	}
 	return best == NO_SCHEDULER ? free : mine[best];
+}
+
+/* One of the pairs that have a port for the uop; ports outside of pairs (twins of the variant's, vary_code.h) are for all. */
+static uint16_t bind_pair(struct ooo *o, uint16_t ports)
+{
+	enum { MULTIPLIER = 1664525, INCREMENT = 1013904223 }; /* Numerical Recipes' generator; its upper bits are drawn */
+	uint16_t mine[CORE_PORTS / 2];
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < o->nr_pairs; i++)
+		if (ports & o->pair[i])
+			mine[nr++] = ports & (uint16_t)(o->pair[i] | ~o->desc->rename_bind_pairs);
+	if (nr < 2)
+		return ports;
+	o->pair_draw = o->pair_draw * MULTIPLIER + INCREMENT;
+	return mine[(o->pair_draw >> 16) * nr >> 16];
 }
 
 unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
@@ -56,7 +73,7 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 		if (ports && bound)
 			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
 		else if (ports & (ports - 1))
-			ports = choose_scheduler(o, ports, need);
+			ports = bind_pair(o, choose_scheduler(o, ports, need));
 		o->port[i] = ports;
 		if (ports) {
 			unsigned s = o->sched_of_port[__builtin_ctz(ports)];
@@ -134,6 +151,20 @@ static void waiting_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 	}
 }
 
+static void pairs_init(struct ooo *o, unsigned ports)
+{
+	unsigned upper = ports;
+
+	for (o->nr_pairs = (unsigned)__builtin_popcount(ports) / 2; upper && o->nr_pairs; upper &= upper - 1)
+		if ((unsigned)__builtin_popcount(upper) == o->nr_pairs)
+			break;
+	for (unsigned i = 0; i < o->nr_pairs; i++) {
+		o->pair[i] = (uint16_t)((ports & -ports) | (upper & -upper));
+		ports &= ports - 1;
+		upper &= upper - 1;
+	}
+}
+
 void rename_init(struct ooo *o)
 {
 	const struct core_desc *d = o->desc;
@@ -156,6 +187,7 @@ void rename_init(struct ooo *o)
 		int32_t usable = files[b] - NR_ARCHITECTURAL;
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
+	pairs_init(o, (unsigned)d->rename_bind_pairs);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->bound_cycle = UINT64_MAX;
 	o->stack_followed = d->rename_stack_ports || d->forward_renamed;

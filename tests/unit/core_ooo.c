@@ -159,6 +159,33 @@ static void t204_bound_until(void **state)
 	machine_free(m);
 }
 
+/* Pairs ALU0 and MEM0, ALU1 and MEM1: each uop goes where the generator says, though the other port be idle. */
+static void t207_bound_to_pairs(void **state)
+{
+	enum { UOPS = 64 };
+	struct machine *m = machine_new();
+	uint64_t free[2] = { 0 }, taken[2] = { 0 };
+	uint32_t draw = 0;
+
+	m->desc.rename_bind_pairs = ALU | MEM;
+	for (unsigned i = 0; i < UOPS; i++) {
+		run_insn(m, make_alu(m, R1, 0, 0, 1, ALU));
+		run_insn(m, make_alu(m, R2, 0, 0, 1, STD));   /* in no pair: draws nothing */
+	}
+	machine_time(m);
+	for (unsigned i = 0; i < UOPS; i++) {
+		const struct timed *t = committed(m, 2 * (size_t)i);
+		draw = draw * 1664525 + 1013904223;
+		unsigned port = draw >> 31;
+		uint64_t ready = timed_dispatch(t) + 1, issue = ready > free[port] ? ready : free[port];
+		assert_int_equal(t->fetch + t->issue, issue);
+		free[port] = issue + 1;
+		taken[port]++;
+	}
+	assert_true(taken[0] > UOPS / 4 && taken[1] > UOPS / 4);
+	machine_free(m);
+}
+
 /* Dependent: one a cycle. Their latency 3: three cycles each. */
 static void t200_chain(void **state)
 {
@@ -755,7 +782,7 @@ int main(void)
 		cmocka_unit_test(t200_chain), cmocka_unit_test(t201_ports), cmocka_unit_test(t202_out_of_order),
 		cmocka_unit_test(t203_unit), cmocka_unit_test(t204_bound_until),
 		cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
-		cmocka_unit_test(t205_bypass), cmocka_unit_test(t206_waiting),
+		cmocka_unit_test(t205_bypass), cmocka_unit_test(t206_waiting), cmocka_unit_test(t207_bound_to_pairs),
 		cmocka_unit_test(t212_registers), cmocka_unit_test(t214_registers_of_flags), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t315_split_vector_loads), cmocka_unit_test(t316_long_addresses), cmocka_unit_test(t314_alias),
