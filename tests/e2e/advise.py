@@ -148,7 +148,9 @@ def delivery():
     check(all(patterns.count(p) == 1 for p in ("decode", "erratum", "taken") if p in patterns), f"{what}")
     told = [f for f in found["findings"] if f["pattern"] in ("decode", "erratum", "taken")]
     for f in told:
-        check(f["nr_functions"] > 100 and len(f["functions"]) == 3 and all(p["model"] == "ooo" for p in f["predicted"]), f"{what}")
+        # jumps at boundaries are those of turn(), which calls all others
+        check(f["nr_functions"] > (0 if f["pattern"] == "erratum" else 100), f"{what}")
+        check(len(f["functions"]) == min(3, f["nr_functions"]) and all(p["model"] == "ooo" for p in f["predicted"]), f"{what}")
 
 
 if __name__ == "__main__":
