@@ -53,9 +53,10 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 			y->why = u->resource;
 		use(v, mode, u->resource, u->amount, y->dispatch);
 	}
-	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1))
-		waiting_issue(mode, v->scheduler[p->scheduler], p->uops, w);
-	else if (p->scheduler == RECIPE_SCHEDULERS)
+	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1)) {
+		struct waiting *s = v->scheduler[p->scheduler];
+		waiting_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w);
+	} else if (p->scheduler == RECIPE_SCHEDULERS)
 		schedulers_issue(v, mode, v->chosen[which], w);
 	if (mode == CHRONO_PASSAGES && w->t < y->least)
 		y->least = w->t;

@@ -237,21 +237,19 @@ INLINE bool constrain_scheduler(struct chrono *v, const enum chrono_mode mode, s
 	return waits;
 }
 
-/* They issue at `issue`, and their entries are free in the cycle after. */
-INLINE void waiting_issue(const enum chrono_mode mode, struct waiting *w, unsigned uops, const struct when *issue)
+/* Their entries, as many as dispatch took, are free in the cycle after they issue. */
+INLINE void waiting_issue(const enum chrono_mode mode, struct waiting *w, unsigned entries, const struct when *issue)
 {
 	uint64_t cycle = cycle_of(issue->t) + 1;
 
-	if (uops > w->entries)
-		uops = w->entries;
 	if (cycle <= w->now) {
-		w->held -= uops;
+		w->held -= entries;
 		return;
 	}
 	if (cycle >= w->now + WAITING_WINDOW)
 		cycle = w->now + WAITING_WINDOW - 1;
 	uint64_t at = cycle % WAITING_WINDOW;
-	w->given[at] = (uint16_t)(w->given[at] + uops);
+	w->given[at] = (uint16_t)(w->given[at] + entries);
 	w->some[at / 64] |= UINT64_C(1) << (at % 64);
 	if (mode == CHRONO_TAINT)
 		w->who[at] = issue->who;

@@ -327,6 +327,29 @@ static void test_208_more_uops_than_entries(void **state)
 	machine_free(m);
 }
 
+/* Of two schedulers, too, one with more uops than entries gives back what it took: a chain goes on as if it had not been. */
+static void test_210_more_uops_than_all_entries(void **state)
+{
+	enum { UOPS = 12 };
+	struct machine *m = wide_machine();
+	uint32_t many = make_alu(m, 1, 0, 0, 1, ALU), chain = make_alu(m, 2, 2, 0, 1, ALU);
+
+	m->insn[many].uop = (uint32_t)m->nr_uops;
+	for (int i = 0; i < UOPS; i++)
+		m->uop[m->nr_uops++] = (struct uop){ .kind = UOP_COMPUTE, .latency = 1, .ports = ALU };
+	m->insn[many].nr_uops = UOPS;
+	m->desc.sched0_entries = m->desc.sched1_entries = 4;
+	m->desc.sched0_ports = ALU0;
+	m->desc.sched1_ports = ALU1;
+	for (int i = 0; i < 8; i++)
+		run_insn(m, many);
+	for (int i = 0; i < 50; i++)
+		run_insn(m, chain);
+	time_steps(m, 1000);
+	assert_int_equal(between(m, 10, 57), 47);
+	machine_free(m);
+}
+
 /* Cycles for 20 rounds of a chain of the two. */
 static uint64_t chain_of(struct machine *m, uint32_t a, uint32_t b)
 {
@@ -764,6 +787,7 @@ int main(void)
 		cmocka_unit_test(test_207_several_schedulers),
 		cmocka_unit_test(test_208_more_uops_than_entries),
 		cmocka_unit_test(test_209_forwarding),
+		cmocka_unit_test(test_210_more_uops_than_all_entries),
 		cmocka_unit_test(test_300_load_latency),
 		cmocka_unit_test(test_301_store_to_load),
 		cmocka_unit_test(test_302_memory_bandwidth),
