@@ -21,7 +21,7 @@ Each case is run natively and under both timing models, and compared in cycles:
   there are loops to tile. Only the kernel counts.
 - **Basic blocks**: straight-line code of Debian's binaries, the hottest by cyclewise's own profiles (`accuracy/blocks`), each run
   as a loop with registers and memory set up so that every access is valid.
-- **Whole programs**: Debian's binaries, their user time at the measured clock against all modelled cycles.
+- **Whole programs**: Debian's binaries, the user time of the fastest of many runs at the measured clock against all modelled cycles.
 
 The models are `ooo`, the detailed core, and `abstract`, which takes the core for a set of resources that are each used up at their
 own pace: faster, and what `sensitivity` and `causality` run unless told otherwise. It looks up caches and predictors in program order,
