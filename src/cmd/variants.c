@@ -356,10 +356,8 @@ int variants_add(struct variants *v, const struct variant *variant, unsigned *nr
 		changed |= vary_desc(part, weight, p->desc);
 		if (part->outcome && v->abstract)
 			p->outcomes = -1;
-		if (part->kind != VARY_PARAMETERS && !v->abstract && !vary_code_able(part, variant->weight, p->desc))
-			changed = false;
 	}
-	if (!changed) {
+	if (!changed || (!v->abstract && !vary_code_able(variant->part, variant->nr, variant->weight, p->desc))) {
 		g_free(p->desc);
 		g_free(p);
 		return -ERANGE;

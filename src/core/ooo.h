@@ -82,6 +82,7 @@ struct ooo {
 	uint32_t bind_turn;            /* alternates between two equal load ports */
 	uint16_t pair[CORE_PORTS / 2]; /* of ports, to which uops are bound as if by chance */
 	unsigned nr_pairs;
+	uint16_t paired;               /* all of them */
 	uint32_t pair_draw;            /* a linear congruential generator */
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
 	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */

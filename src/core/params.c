@@ -147,6 +147,11 @@ int param_parse(struct core_desc *d, int i, const char *what, const char *text)
 		error_remedy("it can be from %d to %d%s%s", p->min, p->max, *p->unit ? " " : "", p->unit);
 		return -EINVAL;
 	}
+	if (p->offset == offsetof(struct core_desc, rename_bind_pairs) && __builtin_popcount((unsigned)v) % 2) {
+		error_set(EINVAL, what, "%s: '%s' is an odd number of ports, which makes no pairs", p->name, text);
+		error_remedy("in the order of core.ports, the first half of them is paired with the second");
+		return -EINVAL;
+	}
 	*param_value(d, i) = (int32_t)v;
 	return 0;
 }
@@ -330,6 +335,16 @@ int core_desc_ideal(struct core_desc *d, const char *parts)
 		d->ideal = before;
 	g_strfreev(words);
 	return ret;
+}
+
+uint16_t core_desc_with_twins(const struct core_desc *d, uint16_t ports)
+{
+	uint16_t all = ports;
+
+	for (unsigned i = 0; i < CORE_PORTS; i++)
+		if (ports >> i & 1 && d->port_twin[i])
+			all |= (uint16_t)(1u << d->port_twin[i]);
+	return all;
 }
 
 bool core_desc_idealise(struct core_desc *d, const struct core_ideal *more)

@@ -230,6 +230,7 @@ struct core_desc {
 	char source[4096];             /* where the figures are from, lines */
 	const char *port_names[CORE_PORTS + 1];  /* NULL-terminated; never freed, so that a struct may be copied */
 	const char *unit_names[CORE_UNITS + 1];
+	uint8_t port_twin[CORE_PORTS]; /* a variant's (vary_code.h): the port that is the second half of this one; 0: none */
 	char costs_path[512];          /* resolved beside the file that names it; empty for none */
 	const char *given[NR_CORE_PARAMS + NR_CORE_STRINGS]; /* where each value is from: see core_desc_source() */
 };
@@ -281,6 +282,8 @@ const char *core_desc_source(const struct core_desc *d, const char *param);
 int core_desc_set(struct core_desc *d, const char *assignment);
 /* "dram.latency_ns=0.5": factor, rounded to nearest, held within the range. A group ("dram") scales nothing: -EINVAL. */
 int core_desc_scale(struct core_desc *d, const char *assignment);
+/* The ports and the twins of those that have one. */
+uint16_t core_desc_with_twins(const struct core_desc *d, uint16_t ports);
 /* "l1d,branch". */
 int core_desc_ideal(struct core_desc *d, const char *parts);
 /* Those that are set in `more`, too; whether that changes anything. */

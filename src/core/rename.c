@@ -45,7 +45,7 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 	return best == NO_SCHEDULER ? free : mine[best];
 }
 
-/* One of the pairs that have a port for the uop; ports outside of pairs (twins of the variant's, vary_code.h) are for all. */
+/* One of the pairs that have a port for the uop; ports outside of pairs are for all. */
 static uint16_t bind_pair(struct ooo *o, uint16_t ports)
 {
 	enum { MULTIPLIER = 1664525, INCREMENT = 1013904223 }; /* Numerical Recipes' generator; its upper bits are drawn */
@@ -54,7 +54,7 @@ static uint16_t bind_pair(struct ooo *o, uint16_t ports)
 
 	for (unsigned i = 0; i < o->nr_pairs; i++)
 		if (ports & o->pair[i])
-			mine[nr++] = ports & (uint16_t)(o->pair[i] | ~o->desc->rename_bind_pairs);
+			mine[nr++] = ports & (uint16_t)(o->pair[i] | ~o->paired);
 	if (nr < 2)
 		return ports;
 	o->pair_draw = o->pair_draw * MULTIPLIER + INCREMENT;
@@ -151,15 +151,17 @@ static void waiting_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 	}
 }
 
-static void pairs_init(struct ooo *o, unsigned ports)
+/* Where ports have twins, these are in the pairs of theirs: which pair a uop is bound to does not depend on how fast they are. */
+static void pairs_init(struct ooo *o, const struct core_desc *d)
 {
-	unsigned upper = ports;
+	unsigned ports = (unsigned)d->rename_bind_pairs, upper = ports;
 
 	for (o->nr_pairs = (unsigned)__builtin_popcount(ports) / 2; upper && o->nr_pairs; upper &= upper - 1)
 		if ((unsigned)__builtin_popcount(upper) == o->nr_pairs)
 			break;
 	for (unsigned i = 0; i < o->nr_pairs; i++) {
-		o->pair[i] = (uint16_t)((ports & -ports) | (upper & -upper));
+		o->pair[i] = core_desc_with_twins(d, (uint16_t)((ports & -ports) | (upper & -upper)));
+		o->paired |= o->pair[i];
 		ports &= ports - 1;
 		upper &= upper - 1;
 	}
@@ -187,7 +189,7 @@ void rename_init(struct ooo *o)
 		int32_t usable = files[b] - NR_ARCHITECTURAL;
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
-	pairs_init(o, (unsigned)d->rename_bind_pairs);
+	pairs_init(o, d);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->bound_cycle = UINT64_MAX;
 	o->stack_followed = d->rename_stack_ports || d->forward_renamed;

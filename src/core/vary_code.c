@@ -11,8 +11,7 @@ enum { MOST_INSNS = 1 << 24, MOST_UOPS = 1 << 26 };
 struct vary_code {
 	const struct code *from;
 	struct code code;              /* as the core sees it */
-	uint16_t ports;                /* that have twins */
-	uint8_t twin[CORE_PORTS];      /* of each of them */
+	const struct core_desc *desc;  /* the variant's, with its twins */
 	uint32_t latency[NR_LATENCIES]; /* weight of each class, thousandths */
 	uint32_t busy[CORE_UNITS];     /* of the cycles that each unit is held */
 };
@@ -34,24 +33,20 @@ static unsigned nr_ports(const struct core_desc *d)
 	return n;
 }
 
-bool vary_code_able(const struct vary *part, uint32_t weight, const struct core_desc *d)
+bool vary_code_able(const struct vary *const *part, unsigned nr, uint32_t weight, const struct core_desc *d)
 {
-	if (part->kind == VARY_BRANCHES)
-		return false;
-	if (part->kind != VARY_PORTS)
-		return true;
-	return weight == 2 * WEIGHT_ONE && nr_ports(d) + (unsigned)__builtin_popcount(part->ports) <= CORE_PORTS;
+	uint16_t doubled = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		if (part[i]->kind == VARY_BRANCHES)
+			return false;
+		if (part[i]->kind == VARY_PORTS)
+			doubled |= part[i]->ports;
+	}
+	return !doubled || (weight == 2 * WEIGHT_ONE && nr_ports(d) + (unsigned)__builtin_popcount(doubled) <= CORE_PORTS);
 }
 
-static uint16_t with_twins(const struct vary_code *v, uint16_t ports)
-{
-	for (unsigned i = 0; i < CORE_PORTS; i++)
-		if (ports & v->ports & 1u << i)
-			ports |= (uint16_t)(1u << v->twin[i]);
-	return ports;
-}
-
-static void add_twins(struct vary_code *v, uint16_t ports, struct core_desc *d)
+static void add_twins(uint16_t ports, struct core_desc *d)
 {
 	static const char *const names[CORE_PORTS] = {
 		"twin0", "twin1", "twin2", "twin3", "twin4", "twin5", "twin6", "twin7",
@@ -60,20 +55,19 @@ static void add_twins(struct vary_code *v, uint16_t ports, struct core_desc *d)
 	int32_t *const sets[] = {
 		&d->sched0_ports, &d->sched1_ports, &d->sched2_ports, &d->sched3_ports, &d->sched4_ports, &d->sched5_ports,
 		&d->sched6_ports, &d->sched7_ports, &d->branch_taken_ports, &d->wide_closes, &d->split_vector_ports,
-		&d->waiting_ports,
+		&d->waiting_ports, &d->rename_stack_ports,
 	};
 	unsigned n = nr_ports(d);
 
 	for (unsigned i = 0; i < CORE_PORTS; i++) {
-		if (!(ports >> i & 1) || v->ports >> i & 1)
+		if (!(ports >> i & 1) || d->port_twin[i])
 			continue;
-		v->twin[i] = (uint8_t)n;
+		d->port_twin[i] = (uint8_t)n;
 		d->port_names[n] = names[n];
 		d->port_names[++n] = NULL;
-		v->ports |= (uint16_t)(1u << i);
 	}
 	for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++)
-		*sets[i] = with_twins(v, (uint16_t)*sets[i]);
+		*sets[i] = core_desc_with_twins(d, (uint16_t)*sets[i]);
 }
 
 static void *reserve(size_t bytes)
@@ -90,6 +84,7 @@ int vary_code_new(struct vary_code **out, const struct code *code, const struct 
 	*out = NULL;
 	if (!v)
 		return error_errno(ENOMEM, "variant of the instructions");
+	v->desc = d;
 	v->from = code;
 	v->code = *code;
 	v->code.nr = 0;
@@ -100,7 +95,7 @@ int vary_code_new(struct vary_code **out, const struct code *code, const struct 
 	for (unsigned i = 0; i < nr; i++) {
 		uint32_t time = WEIGHT_ONE * WEIGHT_ONE / weight;
 		if (part[i]->kind == VARY_PORTS)
-			add_twins(v, part[i]->ports, d);
+			add_twins(part[i]->ports, d);
 		if (part[i]->kind == VARY_UNIT)
 			v->busy[part[i]->unit_nr] = time;
 		for (unsigned k = 0; k < NR_LATENCIES && part[i]->kind == VARY_LATENCY; k++)
@@ -151,7 +146,7 @@ static void take_over(struct vary_code *v, uint32_t i)
 	for (uint32_t k = in->uop; k < in->uop + in->nr_uops; k++) {
 		struct uop *u = &v->code.uops[k];
 		*u = v->from->uops[k];
-		u->ports = with_twins(v, u->ports);
+		u->ports = core_desc_with_twins(v->desc, u->ports);
 		if (u->unit) {
 			uint32_t busy = (u->busy * v->busy[u->unit - 1] + WEIGHT_ONE / 2) / WEIGHT_ONE;
 			u->busy = (uint16_t)(busy ? busy : 1);

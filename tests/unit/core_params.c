@@ -309,6 +309,9 @@ static void files_that_are_wrong(void **state)
 	assert_fails("port", EINVAL, "port", "sched0.ports: 'q' is not a port", "the ports are: a b");
 	write_core("noport", "[sched0]\nports = a\n");
 	assert_fails("noport", EINVAL, "noport", "sched0.ports: 'a' is not a port", "the ports are: none (core.ports)");
+	write_core("pairs", "[core]\nports = a b c\n[rename]\nbind_pairs = a b c\n");
+	assert_fails("pairs", EINVAL, "pairs", "rename.bind_pairs: 'a b c' is an odd number of ports, which makes no pairs",
+		"in the order of core.ports, the first half of them is paired with the second");
 	write_core("twice", "[core]\nports = a b a\n");
 	assert_fails("twice", EINVAL, "twice", "core.ports: 'a' stands twice", "");
 	write_core("ports", "[core]\nports = a b c d e f g h i j k l m n o p q\n");

@@ -133,7 +133,7 @@ static uint64_t cycles(struct machine *m, const struct vary *v)
 	struct core *core;
 
 	if (v) {
-		assert_true(vary_code_able(v, 2000, d));
+		assert_true(vary_code_able(&v, 1, 2000, d));
 		assert_int_equal(vary_code_new(&code, &m->code, &v, 1, 2000, d), 0);
 		vary_code_follow(code);
 	}
@@ -171,6 +171,42 @@ static void test_instructions(void **state)
 	machine_free(m);
 }
 
+/* Twins are bound with their ports: as many uops as before must pass the pair whose port is as it was. */
+static void test_twins_of_pairs(void **state)
+{
+	static const char *const ports[] = { "a0", "a1", "m0", "m1", "s" };
+	enum { UOPS = 400 };
+	struct machine *m = machine_new();
+	uint32_t alu = make_alu(m, 0, 0, 0, 1, ALU), draw = 0, other = 0;
+	struct vary a0 = { .name = "a0", .kind = VARY_PORTS, .ports = ALU0 }, both = { .name = "a01", .kind = VARY_PORTS, .ports = ALU };
+
+	memcpy(m->desc.port_names, ports, sizeof ports);
+	m->desc.rename_bind_pairs = ALU | MEM;
+	insn_count(&m->insn[alu], m->uop + m->insn[alu].uop);
+	for (unsigned i = 0; i < UOPS; i++) {
+		run_insn(m, alu);
+		draw = draw * 1664525 + 1013904223;
+		other += draw >> 31;
+	}
+	assert_in_range(cycles(m, &a0), other, other + 20);
+	assert_true(cycles(m, &both) + 50 < other);
+	machine_free(m);
+}
+
+/* Twins have to find room together: each pair of ports does alone, both do not. */
+static void test_room_for_twins(void **state)
+{
+	struct core_desc *d = load("alder-lake-p");
+	const struct vary first = { .kind = VARY_PORTS, .ports = 0x003 }, second = { .kind = VARY_PORTS, .ports = 0x01c };
+	const struct vary *const parts[] = { &first, &second };
+
+	assert_true(d->port_names[11] && !d->port_names[12]);
+	assert_true(vary_code_able(parts, 1, 2000, d) && vary_code_able(parts + 1, 1, 2000, d));
+	assert_false(vary_code_able(parts, 2, 2000, d));
+	assert_false(vary_code_able(parts, 1, 1500, d));
+	g_free(d);
+}
+
 static void test_following(void **state)
 {
 	struct machine *m = machine_new();
@@ -201,6 +237,8 @@ int main(void)
 		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_twins_of_pairs),
+		cmocka_unit_test(test_room_for_twins),
 		cmocka_unit_test(test_following),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
