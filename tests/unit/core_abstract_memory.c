@@ -1,0 +1,186 @@
+/* The abstract core's loads, stores and caches: exact cycles of hand-made streams. */
+#include "core_abstract.h"
+
+static void test_300_load_latency(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t load = make_load(m, 1, 1);
+
+	for (int i = 0; i < 50; i++)
+		run_access(m, load, 0x8000, 8);
+	time_steps(m, 100);
+	assert_int_equal(between(m, 0, 49), 49 * (uint64_t)m->desc.l1d_latency);
+	machine_free(m);
+}
+
+static void test_301_store_to_load(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t store = make_store(m, BASE, 1), load = make_load(m, 1, BASE);
+
+	/* A chain through memory: a cycle to the store's data, forward.latency to the load's. Bytes that do not overlap are none. */
+	for (int i = 0; i < 50; i++) {
+		run_access(m, store, 0x8000, 4);
+		run_access(m, load, 0x8000, 4);
+	}
+	time_steps(m, 100);
+	assert_int_equal(between(m, 1, 99), 49 * (1 + (uint64_t)m->desc.forward_latency));
+	m->nr_steps = 0;
+	for (int i = 0; i < 50; i++) {
+		run_access(m, store, 0x8000, 4);
+		run_access(m, load, 0x8004, 4);
+	}
+	time_steps(m, 100);
+	assert_int_equal(between(m, 1, 99), 49);
+	machine_free(m);
+}
+
+static void test_302_memory_bandwidth(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t load = make_load(m, 1, 0);
+
+	m->desc.ideal.l1d = false;
+	m->desc.page_bits = 30;
+	m->desc.l1d_mshrs = 1000;
+	m->desc.prefetch_l2_stream = m->desc.prefetch_l1_stride = m->desc.prefetch_l1_next = 0;
+	m->desc.clock_mhz = 1000;
+	m->desc.dram_bandwidth = 6400; /* 64 bytes in 10 cycles */
+	for (int i = 0; i < 2000; i++)
+		run_access(m, load, 0x100000 + 64 * (uint64_t)(7 * i % 2048), 8);
+	time_steps(m, 1000);
+	assert_int_equal(between(m, 999, 1999), 10000);
+	assert_int_equal(timed_data_level(committed(m, 1500)), LEVEL_MEMORY);
+	assert_true(committed(m, 1500)->psv == (PSV_ST_L1 | PSV_ST_LLC));
+	machine_free(m);
+}
+
+static void test_303_line_on_its_way(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t load = make_load(m, 1, 0);
+
+	m->desc.ideal.l1d = false;
+	run_access(m, load, 0x100000, 8);
+	run_access(m, load, 0x100008, 8);
+	time_steps(m, 1000);
+	assert_int_equal(timed_data_level(committed(m, 0)), LEVEL_MEMORY);
+	assert_int_equal(timed_data_level(committed(m, 1)), LEVEL_FILL_BUFFER);
+	assert_int_equal(committed(m, 1)->fetch + committed(m, 1)->complete, committed(m, 0)->fetch + committed(m, 0)->complete);
+	machine_free(m);
+}
+
+static void test_304_store_queue(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t store = make_store(m, BASE, 1);
+
+	m->desc.ideal.l1d = false;
+	m->desc.page_bits = 30;
+	m->desc.l1d_mshrs = 1;         /* stores drain as slowly as lines come, one after the other */
+	m->desc.store_queue_entries = 4;
+	for (int i = 0; i < 100; i++)
+		run_access(m, store, 0x100000 + 4096 * (uint64_t)i, 8);
+	time_steps(m, 1000);
+	assert_int_equal(timed_dispatch_wait(committed(m, 50)), WAIT_STORE_QUEUE);
+	assert_true(committed(m, 50)->psv & PSV_DR_SQ);
+	assert_int_equal(committed(m, 50)->dispatch_by, 4);
+	machine_free(m);
+}
+
+/* A chain from stores to loads by way of rename: what the store's register holds, the load's does. Returns cycles a pair. */
+static uint64_t renamed_pairs(struct machine *m, uint32_t store, uint32_t load, uint32_t between_them)
+{
+	m->nr_steps = 0;
+	for (int i = 0; i < 50; i++) {
+		run_access(m, store, 0x8000, 4);
+		if (between_them)
+			run_insn(m, between_them);
+		run_access(m, load, 0x8000, 4);
+	}
+	time_steps(m, 100);
+	size_t each = between_them ? 3 : 2;
+	return between(m, each - 1, 50 * each - 1) / 49;
+}
+
+static void test_305_renamed(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t none = make_flagged(m, INSN_NOP), store = make_store(m, BASE, 1), load = make_load(m, 1, BASE);
+	uint32_t other = make_load(m, 1, COUNTER), moved = make_alu(m, BASE, BASE, 0, 1, ALU);
+
+	assert_int_equal(none, 0);
+	m->desc.forward_renamed = 16;
+	/* A store a cycle is all there is. */
+	assert_int_equal(renamed_pairs(m, store, load, 0), 1);
+	/* By another register, or the same with another value: through the queue. */
+	assert_int_equal(renamed_pairs(m, store, other, 0), 1 + (uint64_t)m->desc.forward_latency);
+	assert_int_equal(renamed_pairs(m, store, load, moved), 1 + (uint64_t)m->desc.forward_latency);
+	/* Where no store is remembered, too. */
+	m->desc.forward_renamed = 0;
+	assert_int_equal(renamed_pairs(m, store, load, 0), 1 + (uint64_t)m->desc.forward_latency);
+	machine_free(m);
+}
+
+/* Accesses of two addresses 32 bytes long, in turn; returns cycles for 50 once those before have filled the ports. */
+static uint64_t accesses_in_turn(struct machine *m, uint32_t insn, uint64_t first, uint64_t second)
+{
+	m->nr_steps = 0;
+	for (int i = 0; i < 100; i++)
+		run_access(m, insn, i % 2 ? second : first, 32);
+	time_steps(m, 100);
+	return between(m, 49, 99);
+}
+
+static void test_306_over_lines(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t load = make_load(m, 1, BASE), vector = make_load(m, 64, BASE);
+
+	/* Two loads a cycle, one of those that cross a line; of vectors fewer, where they need what a vector pipe has as well. */
+	m->insn[vector].flags |= INSN_VECTOR_MEM;
+	assert_int_equal(accesses_in_turn(m, load, 0x8000, 0x8020), 25);
+	assert_int_equal(accesses_in_turn(m, load, 0x8030, 0x8070), 50);
+	assert_int_equal(accesses_in_turn(m, vector, 0x8030, 0x8070), 50);
+	m->desc.split_vector_ports = ALU0;
+	m->insn[vector].nr_compute = 1;
+	m->uop[m->insn[vector].uop + 1] = (struct uop){ .kind = UOP_COMPUTE, .latency = 1, .ports = ALU0 };
+	m->insn[vector].nr_uops = 2;
+	assert_int_equal(accesses_in_turn(m, vector, 0x8000, 0x8020), 50);
+	assert_int_equal(accesses_in_turn(m, vector, 0x8030, 0x8070), 100);
+	machine_free(m);
+}
+
+/* What a load reads is the store that wrote it, whatever lines the stores between them cross. */
+static void test_307_stores_over_lines(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t slow = make_alu(m, 1, 1, 0, 30, ALU0), store = make_store(m, BASE, 1), other = make_store(m, BASE, COUNTER);
+	uint32_t load = make_load(m, 1, BASE);
+
+	for (int i = 0; i < 20; i++) {
+		run_insn(m, slow);
+		run_access(m, store, 0x8000, 8);
+		for (int k = 0; k < 3; k++)
+			run_access(m, other, 0x803c + 64 * (uint64_t)k, 8);
+		run_access(m, load, 0x8000, 8);
+	}
+	time_steps(m, 1000);
+	assert_int_equal(between(m, 5, 6 * 20 - 1), 19 * (30 + 1 + (uint64_t)m->desc.forward_latency));
+	machine_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_300_load_latency),
+		cmocka_unit_test(test_301_store_to_load),
+		cmocka_unit_test(test_302_memory_bandwidth),
+		cmocka_unit_test(test_303_line_on_its_way),
+		cmocka_unit_test(test_304_store_queue),
+		cmocka_unit_test(test_305_renamed),
+		cmocka_unit_test(test_306_over_lines),
+		cmocka_unit_test(test_307_stores_over_lines),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
