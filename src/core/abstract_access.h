@@ -72,25 +72,33 @@ INLINE uint64_t translate(struct chrono *v, const enum chrono_mode mode, struct 
 		     outcome_distance(walk) * v->cost.level[LEVEL_MEMORY];
 		if (constrain_by(v, mode, w, RESOURCE_WALK))
 			y->why = RESOURCE_WALK;
-		bool idle = v->resource[RESOURCE_WALK] < y->dispatch;
-		if (mode == CHRONO_TAINT)
-			taint_use(&v->taints, &v->users[RESOURCE_WALK], idle);
-		v->resource[RESOURCE_WALK] = (idle ? y->dispatch : v->resource[RESOURCE_WALK]) + t / ABSTRACT_TICKS * v->inverse[RESOURCE_WALK];
+		use(v, mode, RESOURCE_WALK, t / ABSTRACT_TICKS, y->dispatch);
 	}
 	return t;
 }
 
-/* A line comes from `level`: the buses it passes. */
-INLINE void transfer(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, enum level level, bool waits)
+INLINE void wait_bus(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, unsigned bus)
+{
+	if (constrain_by(v, mode, w, bus))
+		y->why = (uint16_t)bus;
+}
+
+/*
+ * A line comes from `level`: the buses it passes. It comes to where an evicted one was, and so no sooner than the bus down
+ * has taken that away.
+ */
+INLINE void transfer(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, enum level level)
 {
 	static const unsigned buses[] = { RESOURCE_L2, RESOURCE_LLC, RESOURCE_MEMORY };
 	unsigned nr = level == LEVEL_MEMORY ? 3 : level == LEVEL_LLC ? 2 : 1;
 
 	for (unsigned i = 0; i < nr; i++) {
-		if (waits && constrain_by(v, mode, w, buses[i]))
-			y->why = (uint16_t)buses[i];
+		wait_bus(v, mode, y, w, buses[i]);
 		use(v, mode, buses[i], 1, y->dispatch);
 	}
+	wait_bus(v, mode, y, w, RESOURCE_L2_WRITE);
+	if (nr > 1)
+		wait_bus(v, mode, y, w, RESOURCE_LLC_WRITE);
 }
 
 /* The line of the access is not in L1D: *w goes from the request to when it is there. */
@@ -103,7 +111,7 @@ INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 
 	if (constrain(v, mode, w, slot))
 		y->why = REASON_MISSES;
-	transfer(v, mode, y, w, level, true);
+	transfer(v, mode, y, w, level);
 	w->t += v->cost.level[level];
 	uint32_t slot1 = within(outcome_slot(word), v->nr_line1), slot2 = within(outcome_slot2(word), v->nr_line2);
 	if (constrain(v, mode, w, &v->line2[slot2])) {
@@ -214,7 +222,7 @@ INLINE void fill_word(struct chrono *v, const enum chrono_mode mode, struct way 
 {
 	struct when w = y->address;
 
-	transfer(v, mode, y, &w, outcome_level(word), true);
+	transfer(v, mode, y, &w, outcome_level(word));
 	w.t += v->cost.level[outcome_level(word)];
 	add_self(v, mode, &w);
 	uint32_t slot1 = within(outcome_slot(word), v->nr_line1), slot2 = within(outcome_slot2(word), v->nr_line2);
@@ -231,9 +239,9 @@ INLINE void fill_word(struct chrono *v, const enum chrono_mode mode, struct way 
 
 INLINE void write_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word)
 {
-	enum level level = outcome_level(word);
+	const struct bus *bus = &v->cost.write[outcome_level(word)];
 
-	use(v, mode, level == LEVEL_MEMORY ? RESOURCE_MEMORY : level == LEVEL_LLC ? RESOURCE_LLC : RESOURCE_L2, 1, y->dispatch);
+	use_for(v, mode, bus->resource, bus->ticks, y->dispatch);
 }
 
 /* The words of its accesses from *word to `end`, in the order they stand. */

@@ -157,14 +157,20 @@ INLINE bool constrain_by(struct chrono *v, const enum chrono_mode mode, struct w
 	return false;
 }
 
-/* UsedBy: for `amount` x inverse throughput, from `least` on where it was idle. */
-INLINE void use(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t amount, uint64_t least)
+/* UsedBy: for so many ticks, from `least` on where it was idle. */
+INLINE void use_for(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t ticks, uint64_t least)
 {
 	bool idle = v->resource[resource] < least;
 
 	if (mode == CHRONO_TAINT)
 		taint_use(&v->taints, &v->users[resource], idle);
-	v->resource[resource] = (idle ? least : v->resource[resource]) + amount * v->inverse[resource];
+	v->resource[resource] = (idle ? least : v->resource[resource]) + ticks;
+}
+
+/* The same for `amount` x inverse throughput. */
+INLINE void use(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t amount, uint64_t least)
+{
+	use_for(v, mode, resource, amount * v->inverse[resource], least);
 }
 
 /* The instruction itself is among those that determine the time. */

@@ -32,7 +32,7 @@ INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum c
 				there += translate(v, mode, y, &f->supply, outcome_tlb(*word), walk);
 			translated = there > before ? there - before : 0;
 			if (level != LEVEL_L1) {
-				transfer(v, mode, y, &f->supply, level, true);
+				transfer(v, mode, y, &f->supply, level);
 				there += v->cost.code[level];
 				constrain(v, mode, &f->supply, &v->line2[within(outcome_slot2(*word), v->nr_line2)]);
 				y->psv |= PSV_DR_L1;

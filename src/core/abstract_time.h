@@ -31,9 +31,13 @@
 
 enum { WEIGHT_ONE = 1000 };            /* weights are in thousandths */
 
+/* Who takes an evicted line down, and how long one keeps it busy. */
+struct bus { uint64_t ticks; uint16_t resource; };
+
 /* What a variant may differ in. Ticks where nothing else is said; entries are counts. */
 struct abstract_costs {
 	uint64_t inverse[RESOURCE_PORTS]; /* ticks a use: inverse throughput; RESOURCE_WALK: ticks a tick of walking */
+	struct bus write[LEVEL_MEMORY + 1]; /* to L2, LLC, MEMORY */
 	uint32_t port_weight[CORE_PORTS]; /* capacity of each port, WEIGHT_ONE: one uop a cycle */
 	uint64_t latency[NR_LATENCIES]; /* of a cycle of latency of an instruction of that class */
 	uint64_t bypass;               /* an integer vector's result to floating point */

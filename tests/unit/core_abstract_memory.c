@@ -170,6 +170,39 @@ static void test_307_stores_over_lines(void **state)
 	machine_free(m);
 }
 
+/*
+ * A stream of stores to twice what L1D holds, all in L2: of each line, one comes up and one goes down. Returns the
+ * cycles of 1024 of them.
+ */
+static uint64_t cycles_of_stores(struct machine *m, uint32_t store, int32_t write_bandwidth, bool duplex)
+{
+	m->desc.l2_write_bandwidth = write_bandwidth;
+	m->desc.l2_duplex = duplex;
+	m->nr_steps = 0;
+	for (int i = 0; i < 4096; i++)
+		run_access(m, store, 0x100000 + 64 * (uint64_t)(i % 1024), 8);
+	time_steps(m, 1000);
+	return between(m, 3071, 4095);
+}
+
+static void test_308_lines_that_go_down(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t store = make_store(m, BASE, 1);
+
+	m->desc.ideal.l1d = false;
+	m->desc.page_bits = 30;
+	strcpy(m->desc.l1d_replacement, "lru");
+	m->desc.l1d_mshrs = 1000;
+	m->desc.prefetch_l2_stream = m->desc.prefetch_l1_stride = m->desc.prefetch_l1_next = 0;
+	m->desc.l2_bandwidth = 16;     /* 4 cycles a line */
+	/* In turns 4 and 2 cycles; beside each other, the slower of both. */
+	assert_int_equal(cycles_of_stores(m, store, 32, false), 1024 * 6);
+	assert_int_equal(cycles_of_stores(m, store, 32, true), 1024 * 4);
+	assert_int_equal(cycles_of_stores(m, store, 8, true), 1024 * 8);
+	machine_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_305_renamed),
 		cmocka_unit_test(test_306_over_lines),
 		cmocka_unit_test(test_307_stores_over_lines),
+		cmocka_unit_test(test_308_lines_that_go_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
