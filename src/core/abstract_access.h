@@ -101,18 +101,54 @@ INLINE void transfer(struct chrono *v, const enum chrono_mode mode, struct way *
 		wait_bus(v, mode, y, w, RESOURCE_LLC_WRITE);
 }
 
+/* Levels that lack a line which comes from `level`. */
+INLINE unsigned registers_of(enum level level)
+{
+	return level == LEVEL_MEMORY ? NR_MISSES : level == LEVEL_LLC ? MISSES_L2 + 1 : MISSES_L1 + 1;
+}
+
+/* Of the levels from `first` on that lack a line which comes from `level`, one register each. */
+INLINE void wait_registers(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, unsigned first, enum level level)
+{
+	for (unsigned i = first; i < registers_of(level); i++) {
+		const struct registers *r = &v->missing[i];
+		if (!r->nr)
+			continue;
+		struct when free = { 0 };
+		keep(mode, &free, &r->end[r->next]);
+		free.t = free.t > r->known ? free.t - r->known : 0;
+		if (constrain(v, mode, w, &free))
+			y->why = REASON_MISSES;
+	}
+}
+
+/* Those are held until the line is there. */
+INLINE void hold_registers(struct chrono *v, const enum chrono_mode mode, const struct when *there, unsigned first, enum level level)
+{
+	for (unsigned i = first; i < registers_of(level); i++) {
+		struct registers *r = &v->missing[i];
+		if (!r->nr)
+			continue;
+		uint32_t at = r->next;
+		r->next = at + 1 == r->nr ? 0 : at + 1;
+		for (uint32_t before; at != r->next; at = before) {
+			before = at ? at - 1 : r->nr - 1;
+			if (r->end[before].t <= there->t)
+				break;
+			keep(mode, &r->end[at], &r->end[before]);
+		}
+		keep(mode, &r->end[at], there);
+	}
+}
+
 /* The line of the access is not in L1D: *w goes from the request to when it is there. */
 INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
 {
-	enum level level = outcome_level(word);
-	struct when *slot = &v->missing[v->next_missing];
+	enum level from = outcome_level(word), level = from;
 
-	v->next_missing = v->next_missing + 1 == v->cost.misses ? 0 : v->next_missing + 1;
-
-	if (constrain(v, mode, w, slot))
-		y->why = REASON_MISSES;
-	transfer(v, mode, y, w, level);
-	w->t += v->cost.level[level];
+	wait_registers(v, mode, y, w, MISSES_L1, from);
+	transfer(v, mode, y, w, from);
+	w->t += v->cost.level[from];
 	uint32_t slot1 = within(outcome_slot(word), v->nr_line1), slot2 = within(outcome_slot2(word), v->nr_line2);
 	if (constrain(v, mode, w, &v->line2[slot2])) {
 		y->why = REASON_LOAD;
@@ -121,13 +157,39 @@ INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 			y->psv |= PSV_ST_LLC;
 	}
 	add_self(v, mode, w);
-	*slot = *w;
-	if (slot2 && outcome_level(word) != LEVEL_L2) {
+	hold_registers(v, mode, w, MISSES_L1, from);
+	if (slot2 && from != LEVEL_L2) {
 		v->line2[slot2] = *w;
 		v->from2[slot2] = (uint8_t)level;
 	}
 	v->line1[slot1] = *w;
 	v->from1[slot1] = (uint8_t)level;
+}
+
+/* A prefetch: a line that nobody waits for yet. What it waits for itself is not what the instruction does. */
+INLINE void fill(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
+{
+	enum level from = outcome_level(word);
+	uint32_t slot1 = within(outcome_slot(word), v->nr_line1), slot2 = within(outcome_slot2(word), v->nr_line2);
+	unsigned first = outcome_kind(word) == OUTCOME_FILL_L1 ? MISSES_L1 : MISSES_L2;
+	uint16_t why = y->why;
+
+	wait_registers(v, mode, y, w, first, from);
+	transfer(v, mode, y, w, from);
+	y->why = why;
+	w->t += v->cost.level[from];
+	add_self(v, mode, w);
+	if (first == MISSES_L2) {
+		hold_registers(v, mode, w, first, from);
+		v->line2[slot2] = *w;
+		v->from2[slot2] = (uint8_t)from;
+		return;
+	}
+	v->from1[slot1] = (uint8_t)from;
+	if (constrain(v, mode, w, &v->line2[slot2]))
+		v->from1[slot1] = v->from2[slot2];
+	hold_registers(v, mode, w, first, from);
+	v->line1[slot1] = *w;
 }
 
 /* Out of line, and by value: so the way of the instruction stays in registers where nothing misses. */
@@ -138,6 +200,24 @@ static __attribute__((noinline)) uint64_t miss_plain(struct chrono *v, uint64_t 
 
 	miss(v, CHRONO_PLAIN, &y, &w, word);
 	return w.t;
+}
+
+static __attribute__((noinline)) void fill_plain(struct chrono *v, uint64_t dispatch, uint64_t t, uint64_t word)
+{
+	struct way y = { .dispatch = dispatch };
+	struct when w = { .t = t };
+
+	fill(v, CHRONO_PLAIN, &y, &w, word);
+}
+
+INLINE void fill_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word)
+{
+	struct when w = y->address;
+
+	if (mode == CHRONO_PLAIN)
+		fill_plain(v, y->dispatch, w.t, word);
+	else
+		fill(v, mode, y, &w, word);
 }
 
 static inline uint16_t events_of(uint64_t word)
@@ -215,26 +295,6 @@ INLINE void store_word(struct chrono *v, const enum chrono_mode mode, struct way
 	y->store_extra += v->cost.split_store[outcome_split(word)];
 	y->nr_stores += !outcome_distance(word);
 	y->writes++;
-}
-
-/* A line that nobody waits for yet. */
-INLINE void fill_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word)
-{
-	struct when w = y->address;
-
-	transfer(v, mode, y, &w, outcome_level(word));
-	w.t += v->cost.level[outcome_level(word)];
-	add_self(v, mode, &w);
-	uint32_t slot1 = within(outcome_slot(word), v->nr_line1), slot2 = within(outcome_slot2(word), v->nr_line2);
-	if (outcome_kind(word) == OUTCOME_FILL_L2) {
-		v->line2[slot2] = w;
-		v->from2[slot2] = (uint8_t)outcome_level(word);
-		return;
-	}
-	v->from1[slot1] = (uint8_t)outcome_level(word);
-	if (constrain(v, mode, &w, &v->line2[slot2]))
-		v->from1[slot1] = v->from2[slot2];
-	v->line1[slot1] = w;
 }
 
 INLINE void write_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word)

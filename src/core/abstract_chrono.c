@@ -100,6 +100,20 @@ static int make_schedulers(struct chrono *v)
 	return 0;
 }
 
+static int make_registers(struct chrono *v)
+{
+	for (unsigned i = 0; i < NR_MISSES; i++) {
+		const struct misses *m = &v->cost.misses[i];
+		v->missing[i] = (struct registers){ .nr = m->most, .known = m->known };
+		if (!m->most)
+			continue;
+		v->missing[i].end = calloc(m->most, sizeof *v->missing[i].end);
+		if (!v->missing[i].end)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int make_taint(struct chrono *v)
 {
 	int err;
@@ -126,15 +140,16 @@ static int make(struct chrono *v, const struct core_desc *d)
 		err = ring(&v->stores, &v->stores_mask, v->cost.store_queue);
 	v->nr_line1 = (uint32_t)(d->l1d_size / d->l1d_line);
 	v->nr_line2 = 1 + (uint32_t)((d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line);
-	v->missing = calloc(v->cost.misses, sizeof *v->missing);
 	v->written = calloc(STORE_RING, sizeof *v->written);
 	v->stored = d->forward_renamed ? calloc(STORE_RING, sizeof *v->stored) : NULL;
 	v->line1 = calloc(v->nr_line1, sizeof *v->line1);
 	v->line2 = calloc(v->nr_line2, sizeof *v->line2);
 	v->from1 = calloc(v->nr_line1, 1);
 	v->from2 = calloc(v->nr_line2, 1);
-	if (!v->missing || !v->written || (d->forward_renamed && !v->stored) || !v->line1 || !v->line2 || !v->from1 || !v->from2)
+	if (!v->written || (d->forward_renamed && !v->stored) || !v->line1 || !v->line2 || !v->from1 || !v->from2)
 		err = -ENOMEM;
+	if (!err)
+		err = make_registers(v);
 	if (!err)
 		err = make_schedulers(v);
 	if (!err && v->mode == CHRONO_TAINT)
@@ -182,7 +197,8 @@ void chrono_free(struct chrono *v)
 	free(v->queued);
 	free(v->loads);
 	free(v->stores);
-	free(v->missing);
+	for (unsigned i = 0; i < NR_MISSES; i++)
+		free(v->missing[i].end);
 	free(v->written);
 	free(v->stored);
 	free(v->line1);

@@ -71,6 +71,16 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->split_store[SPLIT_PAGE] = beyond(ticks(d->split_page_store), c->inverse[RESOURCE_DRAIN]);
 }
 
+static void misses(struct abstract_costs *c, const struct core_desc *d)
+{
+	uint64_t below_l2 = d->l2_size ? c->level[LEVEL_L2] : 0;
+
+	c->misses[MISSES_L1] = (struct misses){ (uint32_t)d->l1d_mshrs, 0 };
+	c->misses[MISSES_L2] = (struct misses){ d->l2_size ? (uint32_t)d->l2_mshrs : 0, below_l2 };
+	c->misses[MISSES_LLC] = (struct misses){ d->llc_size ? (uint32_t)d->llc_mshrs : 0, c->level[LEVEL_LLC] };
+	c->misses[MISSES_MEMORY] = (struct misses){ (uint32_t)d->dram_reads, d->llc_size ? c->level[LEVEL_LLC] : below_l2 };
+}
+
 /*
  * The queue in front of schedulers has no order to keep here: its entries are theirs, the same number each. What waits in it
  * may then issue, where it is to find room in a scheduler first.
@@ -124,7 +134,7 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	c->queue = (uint32_t)d->queue_entries;
 	c->load_queue = (uint32_t)d->load_queue_entries;
 	c->store_queue = (uint32_t)d->store_queue_entries;
-	c->misses = (uint32_t)d->l1d_mshrs;
+	misses(c, d);
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		c->scheduler[i] = (uint32_t)entries[i];
 	add_waiting(c, d);

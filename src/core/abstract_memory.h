@@ -3,7 +3,7 @@
  * translations are there. Caches, TLBs and prefetchers are those of the detailed core (cache.h, tlb.h, prefetch.h),
  * updated in program order; what they find is written as words of outcomes.
  *
- * Not modelled: that a prefetch is dropped where no miss register is free.
+ * Not modelled: that a prefetch is dropped where no miss register is free: it waits for one (abstract_access.h).
  */
 #ifndef CYCLEWISE_CORE_ABSTRACT_MEMORY_H
 #define CYCLEWISE_CORE_ABSTRACT_MEMORY_H

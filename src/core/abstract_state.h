@@ -41,6 +41,16 @@ struct waiting {
 	taint *who;                    /* [cycle % window]: whose issue gave back the last one; NULL: not wanted */
 };
 
+/*
+ * Miss registers of a level, a ring: when each is free again, sorted, the first at `next`. Who comes takes the one that is
+ * free first.
+ */
+struct registers {
+	struct when *end;              /* [nr] */
+	uint32_t nr, next;
+	uint64_t known;                /* ticks from a request in L1 to when the level lacks a register for it */
+};
+
 /* What became of the last instructions, until they leave the taint queue. */
 struct lately {
 	uint32_t insn;
@@ -79,8 +89,7 @@ struct chrono {
 	uint64_t loads_mask, stores_mask;
 	struct when *loads, *stores;   /* [n & mask]: commit of the n-th load; drain of the n-th store */
 	uint64_t nr_loads, nr_stores;
-	struct when *missing;          /* [cost.misses]: ends of the last misses, a ring */
-	uint32_t next_missing;         /* the oldest of them */
+	struct registers missing[NR_MISSES];
 	struct when *written;          /* [n % STORE_RING]: data of the n-th store known */
 	struct when *stored;           /* [n % STORE_RING]: the register that it stores known; NULL: no load is renamed */
 	uint64_t nr_written;

@@ -13,7 +13,7 @@
  * are there; the front end runs ahead of rename by a queue; schedulers, load and store queues and miss registers are
  * constraints like the dispatch queue; retire width and mispredicted branches (--set commit.width=32, --ideal branch
  * switch them off); memory fences and serialising instructions; loads that rename finds the store of.
- * Not modelled: physical registers, violations of memory order, bank conflicts.
+ * Not modelled: physical registers, violations of memory order, bank conflicts, miss registers of L1I, memory's banks and rows.
  * Ref: Gus §3.1, algorithm 1.
  */
 #ifndef CYCLEWISE_CORE_ABSTRACT_TIME_H
@@ -33,6 +33,12 @@ enum { WEIGHT_ONE = 1000 };            /* weights are in thousandths */
 
 /* Who takes an evicted line down, and how long one keeps it busy. */
 struct bus { uint64_t ticks; uint16_t resource; };
+
+/* Who waits for lines: L1D, L2, the last level, and memory's own queue of reads. */
+enum { MISSES_L1, MISSES_L2, MISSES_LLC, MISSES_MEMORY, NR_MISSES };
+
+/* Lines that a level waits for at most, 0: there is no such level; ticks from a request in L1 until it knows that it lacks the line. */
+struct misses { uint32_t most; uint64_t known; };
 
 /* What a variant may differ in. Ticks where nothing else is said; entries are counts. */
 struct abstract_costs {
@@ -54,7 +60,8 @@ struct abstract_costs {
 	uint64_t front;                /* fetch to offered, for the records alone */
 	uint32_t mispredicts;          /* so many of WEIGHT_ONE mispredictions cost anything */
 	uint32_t runahead;             /* blocks of fetch that prediction is ahead; 0: none */
-	uint32_t rob, queue, load_queue, store_queue, misses;
+	struct misses misses[NR_MISSES];
+	uint32_t rob, queue, load_queue, store_queue;
 	uint32_t scheduler[CORE_SCHEDULERS]; /* 0: absent */
 };
 

@@ -32,7 +32,7 @@ static const struct row {
 	{ "store.drain", "stores/cycle", false, false, { "store_queue.drain_width" } },
 	{ "retire", "slots/cycle", false, false, { "commit.width" } },
 	{ "load.latency", "cycles", true, false, { "l1d.latency", "l1d.simple_latency" } },
-	{ "misses", "lines", false, false, { "l1d.mshrs" } },
+	{ "misses", "lines", false, false, { "l1d.mshrs", "l2.mshrs", "llc.mshrs", "dram.reads" } },
 	{ "l2.latency", "cycles", true, false, { "l2.latency" } },
 	{ "l2.bandwidth", "bytes/cycle", false, false, { "l2.bandwidth", "l2.write_bandwidth" } },
 	{ "llc.latency", "cycles", true, false, { "llc.latency" } },

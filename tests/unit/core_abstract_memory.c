@@ -1,6 +1,19 @@
 /* The abstract core's loads, stores and caches: exact cycles of hand-made streams. */
 #include "core_abstract.h"
 
+/* A machine whose loads go to L2 and memory without prefetches, and as many misses at a time as a test leaves. */
+static struct machine *missing_machine(void)
+{
+	struct machine *m = wide_machine();
+
+	m->desc.ideal.l1d = false;
+	m->desc.page_bits = 30;
+	strcpy(m->desc.l1d_replacement, "lru");
+	m->desc.l1d_mshrs = m->desc.l2_mshrs = m->desc.llc_mshrs = m->desc.dram_reads = 1000;
+	m->desc.prefetch_l2_stream = m->desc.prefetch_l1_stride = m->desc.prefetch_l1_next = 0;
+	return m;
+}
+
 static void test_300_load_latency(void **state)
 {
 	struct machine *m = wide_machine();
@@ -37,13 +50,9 @@ static void test_301_store_to_load(void **state)
 
 static void test_302_memory_bandwidth(void **state)
 {
-	struct machine *m = wide_machine();
+	struct machine *m = missing_machine();
 	uint32_t load = make_load(m, 1, 0);
 
-	m->desc.ideal.l1d = false;
-	m->desc.page_bits = 30;
-	m->desc.l1d_mshrs = 1000;
-	m->desc.prefetch_l2_stream = m->desc.prefetch_l1_stride = m->desc.prefetch_l1_next = 0;
 	m->desc.clock_mhz = 1000;
 	m->desc.dram_bandwidth = 6400; /* 64 bytes in 10 cycles */
 	for (int i = 0; i < 2000; i++)
@@ -187,19 +196,64 @@ static uint64_t cycles_of_stores(struct machine *m, uint32_t store, int32_t writ
 
 static void test_308_lines_that_go_down(void **state)
 {
-	struct machine *m = wide_machine();
+	struct machine *m = missing_machine();
 	uint32_t store = make_store(m, BASE, 1);
 
-	m->desc.ideal.l1d = false;
-	m->desc.page_bits = 30;
-	strcpy(m->desc.l1d_replacement, "lru");
-	m->desc.l1d_mshrs = 1000;
-	m->desc.prefetch_l2_stream = m->desc.prefetch_l1_stride = m->desc.prefetch_l1_next = 0;
 	m->desc.l2_bandwidth = 16;     /* 4 cycles a line */
 	/* In turns 4 and 2 cycles; beside each other, the slower of both. */
 	assert_int_equal(cycles_of_stores(m, store, 32, false), 1024 * 6);
 	assert_int_equal(cycles_of_stores(m, store, 32, true), 1024 * 4);
 	assert_int_equal(cycles_of_stores(m, store, 8, true), 1024 * 8);
+	machine_free(m);
+}
+
+/* Cycles of 1000 loads from memory, four of which are on their way at a time. */
+static uint64_t from_memory(struct machine *m, uint32_t load)
+{
+	m->nr_steps = 0;
+	for (int i = 0; i < 2000; i++)
+		run_access(m, load, 0x100000 + 64 * (uint64_t)(7 * i % 2048), 8);
+	time_steps(m, 1000);
+	return between(m, 999, 1999);
+}
+
+static void test_309_miss_registers(void **state)
+{
+	struct machine *m = missing_machine();
+	uint32_t load = make_load(m, 1, 0);
+	uint64_t l2 = (uint64_t)m->desc.l2_latency, llc = (uint64_t)m->desc.llc_latency;
+	int32_t *most[] = { &m->desc.l1d_mshrs, &m->desc.l2_mshrs, &m->desc.llc_mshrs, &m->desc.dram_reads };
+	uint64_t known[] = { 0, l2, llc, llc }; /* from the request in L1 until the level takes one */
+
+	m->desc.clock_mhz = 1000;
+	m->desc.dram_bandwidth = 1000000;
+	uint64_t memory = llc + (uint64_t)(m->desc.dram_latency_ns + m->desc.dram_cas_ns + m->desc.dram_rcd_ns);
+	for (int i = 0; i < 4; i++) {
+		*most[i] = 4;
+		assert_int_equal(from_memory(m, load), 250 * (memory - known[i]));
+		*most[i] = 1000;
+	}
+	machine_free(m);
+}
+
+/* Of two registers one waits for memory; the other takes line after line from L2 meanwhile. */
+static void test_310_registers_out_of_order(void **state)
+{
+	struct machine *m = missing_machine();
+	uint32_t load = make_load(m, 1, 0);
+
+	for (int i = 0; i < 1024; i++)
+		run_access(m, load, 0x100000 + 64 * (uint64_t)i, 8);
+	run_access(m, load, 0x800000, 8);
+	for (int i = 0; i < 6; i++)
+		run_access(m, load, 0x100000 + 64 * (uint64_t)i, 8);
+	m->desc.l1d_mshrs = 2;
+	time_steps(m, 1000);
+	for (size_t i = 1026; i < 1030; i++) {
+		const struct timed *t = committed(m, i), *next = t + 1;
+		assert_int_equal(timed_data_level(t), LEVEL_L2);
+		assert_int_equal(next->fetch + next->complete - (t->fetch + t->complete), m->desc.l2_latency);
+	}
 	machine_free(m);
 }
 
@@ -215,6 +269,8 @@ int main(void)
 		cmocka_unit_test(test_306_over_lines),
 		cmocka_unit_test(test_307_stores_over_lines),
 		cmocka_unit_test(test_308_lines_that_go_down),
+		cmocka_unit_test(test_309_miss_registers),
+		cmocka_unit_test(test_310_registers_out_of_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
