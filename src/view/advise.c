@@ -408,9 +408,12 @@ static void finding_text(struct text *t, const struct view_request *r, const str
 
 	fputc('\n', t->out);
 	text_style(t, "1");
-	fprintf(t->out, "%2zu  %s%% of the cycles: %s (%s)\n", i + 1,
-	        percent(n, (double)f->units / (double)query_run(r->query)->cycles_units), f->cause->title, f->cause->event);
+	fprintf(t->out, "%2zu  ", i + 1);
+	g_string_printf(s, "%s%% of the cycles: %s (%s)", percent(n, (double)f->units / (double)query_run(r->query)->cycles_units),
+	                f->cause->title, f->cause->event);
+	text_fill(t, INDENT, INDENT, s->str);
 	text_style(t, NULL);
+	g_string_truncate(s, 0);
 	if (f->spread)
 		places_words(s, f, query_run(r->query)->cycles_units);
 	else

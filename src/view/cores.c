@@ -33,6 +33,12 @@ static const char *source_of(const struct core_desc *d, const char *name)
 	return !s ? "default" : *s ? s : "not stated";
 }
 
+/* Whether a parameter's bits are ports, which have names. */
+static bool is_ports(const struct core_param *p)
+{
+	return !strcmp(p->unit, "ports");
+}
+
 /* Calls `each` for every line of s. */
 static void each_line(const char *s, void (*each)(void *ctx, const char *line), void *ctx)
 {
@@ -78,8 +84,10 @@ static void list_text(void *ctx, const struct core_desc *d)
 		fprintf(l->t->out, "%s\n", d->name);
 		return;
 	}
-	fprintf(l->t->out, "%-16s %-9s %s%s\n", d->name, d->isa, d->title,
-	        is_default(d) ? "  (default for its instruction set)" : "");
+	char *title = g_strconcat(d->title, is_default(d) ? " (default)" : "", NULL);
+	fprintf(l->t->out, "%-16s %-9s ", d->name, d->isa);
+	text_fill(l->t, 27, 27, title);
+	g_free(title);
 }
 
 static void line_text(void *ctx, const char *line)
@@ -90,26 +98,58 @@ static void line_text(void *ctx, const char *line)
 	text_fill(t, 4, 4, line);
 }
 
-/* Width of the value and source columns is what is left. */
-static void parameter_text(struct text *t, const char *name, const char *value, const char *unit, const char *range,
-                           const char *help, const char *source)
+/* Many figures in a row are from the same place: it is told of the first, where that is longer. Returns the next one's `above`. */
+static const char *source_text(struct text *t, const char *source, const char *above)
 {
+	static const char again[] = "as above";
+	char *told = g_strdup_printf("[%s]", above && !strcmp(source, above) && strlen(source) > strlen(again) ? again : source);
+
+	fprintf(t->out, "%6s", "");
+	text_fill(t, 6, 7, told);
+	g_free(told);
+	return source;
+}
+
+/* The value of a set of ports: their names. */
+static void ports_text(struct text *t, const struct core_desc *d, int32_t ports)
+{
+	GString *names = g_string_new(NULL);
+
+	for (unsigned i = 0; d->port_names[i]; i++)
+		if (ports >> i & 1)
+			g_string_append_printf(names, "%s%s", names->len ? " " : "", d->port_names[i]);
+	text_fill(t, 29, 29, names->len ? names->str : "none");
+	g_string_free(names, TRUE);
+}
+
+static void parameter_text(struct text *t, const struct core_desc *d, unsigned param)
+{
+	const struct core_param *p = &core_params[param];
+
 	fputs("  ", t->out);
-	text_field(t, name, 26, true, false);
-	fprintf(t->out, " %12s  ", value);
-	text_field(t, unit, 18, true, false);
-	fprintf(t->out, " %s\n", range);
-	if (*help) {
-		fprintf(t->out, "%6s", "");
-		text_fill(t, 6, 6, help);
+	text_field(t, p->name, 26, true, false);
+	if (is_ports(p)) {
+		fputc(' ', t->out);
+		ports_text(t, d, value_of(d, param));
+	} else {
+		char *range = g_strdup_printf("%d..%d, default %d", p->min, p->max, p->def);
+
+		fprintf(t->out, " %12d  ", value_of(d, param));
+		text_field(t, p->unit, 18, true, false);
+		fputc(' ', t->out);
+		text_fill(t, 62, 62, range);
+		g_free(range);
 	}
-	fprintf(t->out, "%6s[", "");
-	text_field(t, source, t->width - 8, false, false);
-	fputs("]\n", t->out);
+	if (*p->help) {
+		fprintf(t->out, "%6s", "");
+		text_fill(t, 6, 6, p->help);
+	}
 }
 
 static void one_text(struct text *t, const struct core_desc *d)
 {
+	const char *above = NULL;
+
 	text_style(t, "1");
 	fputs(d->name, t->out);
 	text_style(t, NULL);
@@ -125,14 +165,10 @@ static void one_text(struct text *t, const struct core_desc *d)
 	text_heading(t, "Sources");
 	each_line(d->source, line_text, t);
 
-	text_heading(t, "Parameters of --set and --scale: value, unit, range and default, meaning, [source]");
+	text_heading(t, "Parameters for --set and --scale: value, unit, range, default, meaning, [source]");
 	for (unsigned i = 0; i < nr_core_params; i++) {
-		const struct core_param *p = &core_params[i];
-		char value[16], range[64];
-
-		snprintf(value, sizeof value, "%d", value_of(d, i));
-		snprintf(range, sizeof range, "%d..%d, default %d", p->min, p->max, p->def);
-		parameter_text(t, p->name, value, p->unit, range, p->help, source_of(d, p->name));
+		parameter_text(t, d, i);
+		above = source_text(t, source_of(d, core_params[i].name), above);
 	}
 	text_heading(t, "Names and lists");
 	for (unsigned i = 0; i < NR_CORE_STRINGS; i++) {
@@ -140,9 +176,9 @@ static void one_text(struct text *t, const struct core_desc *d)
 
 		fprintf(t->out, "  %s = ", s->name);
 		text_fill(t, (unsigned)strlen(s->name) + 5, 6, *text_of(d, i) ? text_of(d, i) : "(none)");
-		fprintf(t->out, "      %s\n      [", s->help);
-		text_field(t, source_of(d, s->name), t->width - 8, false, false);
-		fputs("]\n", t->out);
+		fprintf(t->out, "%6s", "");
+		text_fill(t, 6, 6, s->help);
+		above = source_text(t, source_of(d, s->name), above);
 	}
 }
 
@@ -156,8 +192,10 @@ static int text(struct text *t, const struct view_request *r)
 		return 0;
 	}
 	err = each_core(list_text, &l);
-	if (!err && !r->quiet)
-		fputs("\n`cyclewise cores NAME` shows one in full, with its sources and what it leaves out.\n", t->out);
+	if (!err && !r->quiet) {
+		fputc('\n', t->out);
+		text_fill(t, 0, 0, "`cyclewise cores NAME` shows one in full, with its sources and what it leaves out.");
+	}
 	return err;
 }
 
@@ -190,6 +228,13 @@ static void one_json(struct json *j, const struct core_desc *d)
 		json_object(j, NULL);
 		json_string(j, "name", p->name);
 		json_int(j, "value", value_of(d, i));
+		if (is_ports(p)) {
+			json_array(j, "ports");
+			for (unsigned k = 0; d->port_names[k]; k++)
+				if (value_of(d, i) >> k & 1)
+					json_string(j, NULL, d->port_names[k]);
+			json_end_array(j);
+		}
 		json_string(j, "unit", p->unit);
 		json_array(j, "range");
 		json_int(j, NULL, p->min);

@@ -130,23 +130,24 @@ int cpi_json(struct json *j, const struct view_request *r)
 	return err;
 }
 
-static int column(const char *component)
+/* Columns of a component: the last, which is never negative, has a little less, and a row 80 in all. */
+static int cell(unsigned component)
 {
-	return MAX(8, (int)strlen(component) + 1);
+	return component + 1 < NR_CPI ? 7 : 6;
 }
 
-/* A row a method, a column a component; shares, which may be negative. */
+/* A row a method, a column a component by its first word; shares, which may be negative. */
 static void stacks_text(struct text *t, const struct cpi_stacks *all)
 {
 	text_heading(t, "CPI stacks, %% of the cycles");
 	fprintf(t->out, "%-18s", "");
 	for (unsigned k = 0; k < NR_CPI; k++)
-		fprintf(t->out, "%*s", column(cpi_names[k]), cpi_names[k]);
+		fprintf(t->out, "%*.*s", cell(k), (int)strcspn(cpi_names[k], "_"), cpi_names[k]);
 	fputc('\n', t->out);
 	for (size_t i = 0; i < all->nr; i++) {
 		fprintf(t->out, "%-18s", shown(all->stack[i].name));
 		for (unsigned k = 0; k < NR_CPI; k++)
-			fprintf(t->out, "%*.2f", column(cpi_names[k]), 100 * (double)all->stack[i].units[k] / (double)all->total);
+			fprintf(t->out, "%*.1f", cell(k), 100 * (double)all->stack[i].units[k] / (double)all->total);
 		fputc('\n', t->out);
 	}
 }
@@ -160,7 +161,7 @@ static void errors_text(struct text *t, const struct cpi_stacks *all)
 	if (!any)
 		return;
 	text_heading(t, "%-17s %9s %9s  %-12s %9s %9s  %s", "Component errors", "average", "maximum", "in", "average", "maximum", "in");
-	fprintf(t->out, "%-17s %-35s%s\n", "", "  against simulation", "  against simulation_inverse");
+	fprintf(t->out, "%-17s %-34s%s\n", "", "  against simulation", "  against simulation_inverse");
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct cpi_stack *s = &all->stack[i];
 
@@ -175,8 +176,8 @@ static void errors_text(struct text *t, const struct cpi_stacks *all)
 		fputc('\n', t->out);
 	}
 	text_fill(t, 0, 0, "The reference times the run again on cores of which all parts are ideal, then one after the other "
-	          "is real: data misses to memory last, or (inverse) before those of code. base includes long_latency, which no "
-	          "ideal part takes away.");
+	          "is real: data misses to memory last, or (inverse) before those of code. Its base includes long latencies, which "
+	          "no ideal part takes away.");
 }
 
 int cpi_text(struct text *t, const struct view_request *r)

@@ -38,19 +38,19 @@ void head_json(struct json *j, const struct view_request *r)
 
 static void ending(struct text *t, const struct run_info *run)
 {
+	char *how = !run->ended ? g_strdup("not seen")
+	            : run->signal ? g_strdup_printf("by signal %d (%s)", run->signal, strsignal(run->signal))
+	                          : g_strdup_printf("with exit status %d", run->exit_status);
+	char *line = g_strconcat(how, run->complete ? NULL : "; cut short: what follows is what had run until then", NULL);
+
 	fputs("  ended         ", t->out);
-	if (!run->ended)
-		fputs("not seen", t->out);
-	else if (run->signal)
-		fprintf(t->out, "by signal %d (%s)", run->signal, strsignal(run->signal));
-	else
-		fprintf(t->out, "with exit status %d", run->exit_status);
-	if (!run->complete) {
+	if (!run->complete)
 		text_style(t, "1;31");
-		fputs("; cut short: what follows is what had run until then", t->out);
+	text_fill(t, 16, 16, line);
+	if (!run->complete)
 		text_style(t, NULL);
-	}
-	fputc('\n', t->out);
+	g_free(how);
+	g_free(line);
 }
 
 /* A word of a command line, as a shell would take it. */

@@ -314,23 +314,29 @@ static const char *percent(char buf[NUMBER_SIZE], double fraction)
 
 static void sampling_text(struct text *t, const struct methods *m)
 {
-	text_heading(t, "%-10s %10s %10s %10s %11s %11s %10s %11s %8s", "Sampling", "period", "samples", "dropped", "instruction",
-	             "basic block", "function", "application", "by luck");
+	text_heading(t, "%-9s %7s %9s %8s %8s %8s %8s %8s %7s", "Sampling", "period", "samples", "dropped", "instr.", "block", "function",
+	             "program", "by luck");
 	for (guint i = 0; i < m->sampling->len; i++) {
 		const struct sampling *s = &g_array_index(m->sampling, struct sampling, i);
 		char a[3][NUMBER_SIZE], e[NR_GRAINS][NUMBER_SIZE];
 
 		if (s->swept)
 			continue;
-		fprintf(t->out, "%-10s %10s %10s %10s", s->method, number_grouped(a[0], s->period), number_grouped(a[1], s->samples),
+		fprintf(t->out, "%-9s %7s %9s %8s", s->method, number_grouped(a[0], s->period), number_grouped(a[1], s->samples),
 		        number_grouped(a[2], s->dropped));
 		for (unsigned k = 0; k < NR_GRAINS; k++)
-			fprintf(t->out, k == FUNCTION ? " %10s" : " %11s", percent(e[k], s->error[k]));
-		fprintf(t->out, " %8s\n", percent(a[0], s->pure));
+			fprintf(t->out, " %8s", percent(e[k], s->error[k]));
+		fprintf(t->out, " %7s\n", percent(a[0], s->pure));
 	}
-	text_fill(t, 0, 0, "The error is the share of all cycles that a method gives to the wrong instruction (block, function) or the "
-	          "wrong component, of those components that its hardware can tell apart; by luck, what so many samples of single "
-	          "cycles, taken at random and without any fault, would have by instruction.");
+	text_fill(t, 0, 0, "The error is the share of all cycles that a method gives to the wrong instruction (basic block, function) "
+	          "or the wrong component, of those components that its hardware can tell apart; of the whole program, to the wrong "
+	          "component; by luck, what so many samples of single cycles, taken at random and without any fault, would have by instruction.");
+}
+
+/* How wide the column of a method is: a percentage and a space at least. */
+static int column(const struct sampling *s)
+{
+	return MAX(8, (int)strlen(s->method) + 1);
 }
 
 /* A row a period, a column a method in the order of the first table. */
@@ -344,10 +350,12 @@ static void sweep_text(struct text *t, const struct methods *m)
 		first++;
 	if (first == all->len)
 		return;
-	text_heading(t, "%-12s instruction errors by period", "Sweep");
-	fprintf(t->out, "%12s", "period");
-	for (guint i = 0; i < first; i++)
-		fprintf(t->out, " %9s", g_array_index(all, struct sampling, i).method);
+	text_heading(t, "Sweep: instruction errors by period");
+	fprintf(t->out, "%9s", "period");
+	for (guint i = 0; i < first; i++) {
+		const struct sampling *s = &g_array_index(all, struct sampling, i);
+		fprintf(t->out, "%*s", column(s), s->method);
+	}
 	fputc('\n', t->out);
 	for (;;) {
 		uint64_t next = UINT64_MAX;
@@ -360,15 +368,16 @@ static void sweep_text(struct text *t, const struct methods *m)
 		if (next == UINT64_MAX)
 			return;
 		period = next;
-		fprintf(t->out, "%12s", number_grouped(a, period));
+		fprintf(t->out, "%9s", number_grouped(a, period));
 		for (guint i = 0; i < first; i++) {
+			const struct sampling *of = &g_array_index(all, struct sampling, i);
 			double error = NAN;
 			for (guint k = 0; k < all->len; k++) {
 				const struct sampling *s = &g_array_index(all, struct sampling, k);
-				if (s->period == period && !strcmp(s->method, g_array_index(all, struct sampling, i).method))
+				if (s->period == period && !strcmp(s->method, of->method))
 					error = s->error[INSTRUCTION];
 			}
-			fprintf(t->out, " %9s", percent(a, error));
+			fprintf(t->out, "%*s", column(of), percent(a, error));
 		}
 		fputc('\n', t->out);
 	}
@@ -378,7 +387,7 @@ static void events_text(struct text *t, const struct methods *m)
 {
 	char a[NUMBER_SIZE];
 
-	text_heading(t, "Events: how well their number tells what they cost (Pearson's r over the instructions)");
+	text_heading(t, "Events: how well their number tells their cost (Pearson's r, by instruction)");
 	for (unsigned i = 0; i < NR_PSV; i++) {
 		double r = m->correlation[i];
 		if (isnan(r))

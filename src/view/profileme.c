@@ -104,8 +104,8 @@ int profileme_json(struct json *j, const struct view_request *r, const struct qu
 	return 0;
 }
 
-/* One of the estimates and its exact value, with one decimal. */
-static void pair_text(struct text *t, const struct figures *of, const char *name, double scale)
+/* One of the estimates and its exact value, with one decimal, which is padded to `columns`. */
+static void pair_text(struct text *t, const struct figures *of, const char *name, double scale, int columns)
 {
 	const struct query_figure *f[2] = { figure(of, "", name), figure(of, "exact/", name) };
 	char number[2][32];
@@ -117,7 +117,7 @@ static void pair_text(struct text *t, const struct figures *of, const char *name
 		else
 			snprintf(number[i], sizeof number[i], "%.1f", v);
 	}
-	fprintf(t->out, "%8s/%-6s", number[0], number[1]);
+	fprintf(t->out, "%8s/%-*s", number[0], columns, number[1]);
 }
 
 int profileme_text(struct text *t, const struct view_request *r, const struct query_insn *insn, size_t nr)
@@ -126,6 +126,7 @@ int profileme_text(struct text *t, const struct view_request *r, const struct qu
 		{ "retired", "retired, %", 100 }, { "latency/fetch_to_map", "to map", 1 }, { "latency/issue_to_retire_ready", "executing", 1 },
 		{ "wasted_slots", "wasted slots", 1 }, { "retired_in_flight", "retired beside", 1 },
 	};
+	enum { NR_COLUMNS = sizeof columns / sizeof columns[0] };
 	struct figures all;
 	size_t listed = 0, limit = r->limit ? r->limit : LISTED;
 	int err = find_all(r, &all);
@@ -133,18 +134,22 @@ int profileme_text(struct text *t, const struct view_request *r, const struct qu
 	if (err || !all.nr)
 		return err;
 	text_heading(t, "ProfileMe, estimated/exactly, of the instructions with most cycles");
-	for (unsigned i = 0; i < sizeof columns / sizeof columns[0]; i++)
+	for (unsigned i = 0; i < NR_COLUMNS; i++)
 		fprintf(t->out, " %14s", columns[i].heading);
-	fputs("  instruction\n", t->out);
+	fputc('\n', t->out);
 	for (size_t i = 0; i < nr && listed < limit; i++) {
 		struct figures of = figures_of(&all, insn[i].insn);
 		char place[PLACE_SIZE];
 
 		if (!figure(&of, "", "retired"))
 			continue;
-		for (unsigned k = 0; k < sizeof columns / sizeof columns[0]; k++)
-			pair_text(t, &of, columns[k].name, columns[k].scale);
-		fprintf(t->out, "  %s\n%77s%s\n", insn[i].disassembly, "", place_insn(&insn[i], place));
+		text_field(t, insn[i].disassembly, t->width / 2 - 1, true, false);
+		fputs("  ", t->out);
+		text_field(t, place_insn(&insn[i], place), t->width / 2 - 1, false, false);
+		fputc('\n', t->out);
+		for (unsigned k = 0; k < NR_COLUMNS; k++)
+			pair_text(t, &of, columns[k].name, columns[k].scale, k + 1 < NR_COLUMNS ? 6 : 0);
+		fputc('\n', t->out);
 		listed++;
 	}
 	return 0;

@@ -17,15 +17,17 @@
 
 static const char cpi_method[] = "fmt";
 static const char *const state_names[] = { "compute", "stalled", "drained", "flushed" };
-enum { NR_STATES = 4, BAR = 40 };
+enum { NR_STATES = 4, BAR = 32, BEFORE_BAR = 46 /* columns */ };
+/* Columns that the tables of threads and regions have beside their names. */
+enum { AMOUNTS = 70, PARTS = 65 };
 
 /* The classes of top-down, and the two parts of each; what retired has none. */
 static const char *const topdown_names[] = { "frontend_bound", "backend_bound", "bad_speculation", "retiring" };
 enum { NR_TOPDOWN = 4 };
 static const struct { const char *first, *second, *first_meaning, *second_meaning; } topdown_parts[NR_TOPDOWN] = {
-	{ "frontend_latency", "frontend_bandwidth", "nothing came for whole cycles", "less came than there were slots" },
-	{ "memory_bound", "core_bound", "behind a miss of the data cache or TLB", "ports, latencies, structures" },
-	{ "branch_mispredicts", "machine_clears", NULL, "memory order, exceptions, flushes" },
+	{ "frontend_latency", "frontend_bandwidth", "whole cycles of nothing", "cycles filled in part" },
+	{ "memory_bound", "core_bound", "data cache and TLB misses", "ports, latencies, queues" },
+	{ "branch_mispredicts", "machine_clears", NULL, "memory order, exceptions" },
 };
 
 /* The second level of top-down. */
@@ -227,7 +229,7 @@ static int json(struct json *j, const struct view_request *r)
 static void part(struct text *t, const char *name, const char *meaning, uint64_t amount, uint64_t per, uint64_t whole)
 {
 	char a[NUMBER_SIZE], b[NUMBER_SIZE];
-	unsigned bar = whole ? (unsigned)((unsigned __int128)amount * BAR / whole) : 0;
+	unsigned bar = whole ? (unsigned)((unsigned __int128)amount * text_bar(t, BAR) / whole) : 0;
 
 	fprintf(t->out, "%17s %5s%%  %-18s  ", number_whole(a, amount, per),
 	        whole ? number_ratio(b, amount * 100, whole, 1) : "-", name);
@@ -235,8 +237,10 @@ static void part(struct text *t, const char *name, const char *meaning, uint64_t
 	for (unsigned i = 0; i < bar; i++)
 		fputc('#', t->out);
 	text_style(t, NULL);
-	if (meaning)
-		fprintf(t->out, "%s%s", bar ? " " : "", meaning);
+	if (meaning) {
+		fputs(bar ? " " : "", t->out);
+		text_field(t, meaning, t->width - BEFORE_BAR - bar - !!bar, false, false);
+	}
 	fputc('\n', t->out);
 }
 
@@ -247,13 +251,26 @@ static const char *component_meaning(const char *name)
 		{ "base", "nothing of the below" },
 		{ "l1i", "instruction cache" }, { "l2i", "code from memory" }, { "itlb", "instruction TLB" },
 		{ "l1d", "data cache" }, { "l2d", "data from memory" }, { "dtlb", "data TLB" },
-		{ "branch", "mispredicted branches" }, { "long_latency", "multiply, divide, floating point" },
+		{ "branch", "mispredicted branches" }, { "long_latency", "multiply, divide, float" },
 	};
 
 	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
 		if (!strcmp(meanings[i].name, name))
 			return meanings[i].meaning;
 	return NULL;
+}
+
+/* Columns of a thread's or region's name, in a table that has `others` beside it. */
+static unsigned name_columns(const struct text *t, unsigned others)
+{
+	return MIN(t->width - others, 18);
+}
+
+/* Begins a line with it. */
+static void name_field(struct text *t, const char *name, unsigned columns)
+{
+	fputs("  ", t->out);
+	text_field(t, name, columns - 2, true, false);
 }
 
 static void amounts(struct text *t, const char *name, uint64_t instructions, uint64_t units, const struct slot_counts *c,
@@ -265,43 +282,42 @@ static void amounts(struct text *t, const char *name, uint64_t instructions, uin
 	topdown(c, classes);
 	for (unsigned i = 0; i < NR_TOPDOWN; i++)
 		number_ratio(e[i], classes[i] * 100, c->total ? c->total : 1, 1);
-	fputs("  ", t->out);
-	text_field(t, name, 16, true, false);
-	fprintf(t->out, " %15s %15s %6s  %7s%% %7s%% %7s%% %7s%%\n", number_grouped(a, instructions),
+	name_field(t, name, name_columns(t, AMOUNTS));
+	fprintf(t->out, "%15s%15s%7s%7s%%%7s%%%7s%%%8s%%\n", number_grouped(a, instructions),
 	        number_whole(b, units, run->units_per_cycle), units ? number_ratio(d, instructions * run->units_per_cycle, units, 2) : "-",
 	        e[0], e[1], e[2], e[3]);
 }
 
 static void amounts_heading(struct text *t, const char *heading)
 {
-	text_heading(t, "%-18s %15s %15s %6s  %8s %8s %8s %8s", heading, "instructions", "cycles", "IPC", "front", "back",
+	text_heading(t, "%-*s%15s%15s%7s%8s%8s%8s%9s", (int)name_columns(t, AMOUNTS), heading, "instructions", "cycles", "IPC", "front", "back",
 	             "bad", "retiring");
 }
 
-/* The second level of one thread or region: the two parts of each class. */
+/* The second level of one thread or region: the two parts of each class, in the columns of parts_heading(). */
 static void parts(struct text *t, const char *name, const struct slot_counts *c, const struct parts *p)
 {
+	static const int columns[NR_TOPDOWN][2] = { { 14, 10 }, { 12, 8 }, { 13, 8 } };
 	uint64_t classes[NR_TOPDOWN];
 
 	if (!p->known)
 		return;
 	topdown(c, classes);
-	fputs("  ", t->out);
-	text_field(t, name, 16, true, false);
+	name_field(t, name, name_columns(t, PARTS));
 	for (unsigned i = 0; i < NR_TOPDOWN && topdown_parts[i].first; i++) {
 		char a[NUMBER_SIZE], b[NUMBER_SIZE];
 		uint64_t whole = c->total ? c->total : 1;
 
-		fprintf(t->out, " %13s%% %9s%%", number_ratio(a, p->first[i] * 100, whole, 1),
-		        number_ratio(b, less(classes[i], p->first[i]) * 100, whole, 1));
+		fprintf(t->out, "%*s%%%*s%%", columns[i][0] - 1, number_ratio(a, p->first[i] * 100, whole, 1),
+		        columns[i][1] - 1, number_ratio(b, less(classes[i], p->first[i]) * 100, whole, 1));
 	}
 	fputc('\n', t->out);
 }
 
 static void parts_heading(struct text *t, const char *heading)
 {
-	text_heading(t, "%-18s %14s %10s %14s %10s %14s %10s", heading, "front latency", "bandwidth", "back memory", "core", "bad branches",
-	             "clears");
+	text_heading(t, "%-*s%14s%10s%12s%8s%13s%8s", (int)name_columns(t, PARTS), heading, "front latency", "bandwidth", "back memory",
+	             "core", "bad branches", "clears");
 }
 
 static void stat_text(struct text *t, const struct view_request *r, const struct stat *s)
@@ -318,21 +334,20 @@ static void stat_text(struct text *t, const struct view_request *r, const struct
 
 	text_heading(t, "Commit states, cycles");
 	static const char *const state_meanings[] = {
-		"instructions committed", "the oldest was not done", "nothing was there: the front end",
-		"nothing was there: after a flush",
+		"instructions committed", "the oldest was not done", "front end had nothing", "refilling after a flush",
 	};
 	for (unsigned i = 0; i < NR_STATES; i++)
 		part(t, state_names[i], state_meanings[i], s->states[i], per, s->run->cycles_units);
 
 	text_heading(t, "Issue slots (%" PRIu64 " a cycle)", s->run->width);
-	part(t, "not filled", "the front end had nothing", less(s->slots.total, s->slots.filled), 1, s->slots.total);
-	part(t, "not issued", "filled, and held up behind", less(s->slots.filled, s->slots.issued), 1, s->slots.total);
+	part(t, "not filled", "front end had nothing", less(s->slots.total, s->slots.filled), 1, s->slots.total);
+	part(t, "not issued", "filled, and held up", less(s->slots.filled, s->slots.issued), 1, s->slots.total);
 	part(t, "suppressed", "issued, never retired", less(s->slots.issued, s->slots.retired), 1, s->slots.total);
 	part(t, "retired", NULL, s->slots.retired, 1, s->slots.total);
 
 	text_heading(t, "Top-down, slots");
 	for (unsigned i = 0; i < NR_TOPDOWN; i++)
-		part(t, topdown_names[i], i == 2 ? "refilling after flushes included" : NULL, classes[i], 1, s->slots.total);
+		part(t, topdown_names[i], i == 2 ? "and refills after flushes" : NULL, classes[i], 1, s->slots.total);
 	for (unsigned i = 0; i < NR_TOPDOWN && s->parts.known && topdown_parts[i].first; i++) {
 		if (!i)
 			text_heading(t, "Top-down, second level, slots");

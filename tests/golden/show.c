@@ -1,8 +1,11 @@
 /*
  * Prints one view of a profile that is written by hand, as SQL: what the golden tests compare.
  *
- *   show FIXTURE.sql VIEW text|colour|json|resources|resources-json [SYMBOL | CORE FILE]
+ *   show FIXTURE.sql VIEW text|colour|narrow|json|resources|resources-json [SYMBOL | CORE FILE]
+ *
+ * `narrow` is as a terminal of 80 columns shows it, and fails where a line does not fit.
  */
+#include <errno.h>
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <sqlite3.h>
@@ -40,6 +43,51 @@ static struct profile *load(const char *sql_path, const char *path)
 	return p;
 }
 
+/* The text of what is as narrow as can be; fails where a line is not. */
+static int narrow(const struct view *view, const struct view_request *r)
+{
+	char *all = NULL, **lines;
+	size_t size;
+	struct text t;
+	int err;
+
+	text_init(&t, open_memstream(&all, &size));
+	t.width = TEXT_NARROWEST;
+	err = view->text(&t, r);
+	fclose(t.out);
+	fputs(all, stdout);
+	lines = g_strsplit(all, "\n", -1);
+	for (char **line = lines; *line && !err; line++)
+		if (text_columns(*line) > TEXT_NARROWEST)
+			err = error_set(EINVAL, *line, "%u columns wide", text_columns(*line));
+	g_strfreev(lines);
+	free(all);
+	return err;
+}
+
+static int show(const struct view *view, const struct view_request *r, const char *format)
+{
+	struct text t;
+	struct json j;
+	int err;
+
+	if (!strcmp(format, "narrow"))
+		return narrow(view, r);
+	if (g_str_has_suffix(format, "json")) {
+		json_init(&j, stdout);
+		err = view->json(&j, r);
+		if (!err)
+			json_fini(&j);
+		return err;
+	}
+	text_init(&t, stdout);
+	if (!strcmp(format, "colour")) {
+		t.colour = true;
+		t.width = 140;
+	}
+	return view->text(&t, r);
+}
+
 int main(int argc, char **argv)
 {
 	struct view_request r = { .version = "0.0.0" };
@@ -48,12 +96,10 @@ int main(int argc, char **argv)
 	struct core_desc *core = g_new0(struct core_desc, 1);
 	char *dir = g_dir_make_tmp("cyclewise-golden-XXXXXX", NULL), *path;
 	struct profile *p;
-	struct text t;
-	struct json j;
 	size_t n;
 
 	if (!view || !dir)
-		fail("usage: show FIXTURE.sql VIEW text|colour|json [SYMBOL]");
+		fail("usage: show FIXTURE.sql VIEW text|colour|narrow|json [SYMBOL]");
 	path = g_build_filename(dir, "fixture.cw", NULL);
 	p = load(argv[1], path);
 	if (query_new(&r.query, p))
@@ -67,17 +113,9 @@ int main(int argc, char **argv)
 			fail(argv[4]);
 		r.function = f[0];
 	}
-	text_init(&t, stdout);
-	if (!strcmp(argv[3], "colour")) {
-		t.colour = true;
-		t.width = 140;
-	}
-	json_init(&j, stdout);
 	r.resources = g_str_has_prefix(argv[3], "resources");
-	if (g_str_has_suffix(argv[3], "json") ? view->json(&j, &r) : view->text(&t, &r))
+	if (show(view, &r, argv[3]))
 		fail(argv[2]);
-	if (g_str_has_suffix(argv[3], "json"))
-		json_fini(&j);
 	query_free(r.query);
 	profile_close(p);
 	g_unlink(path);
