@@ -48,6 +48,9 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 
 	if (!p->uops)
 		return;
+	if (which < NR_PARTS && __builtin_expect(p->scheduler == RECIPE_QUEUED, 0) &&
+	    constrain_after(v, mode, w, &v->entered[which], ABSTRACT_TICKS))
+		y->why = REASON_SCHEDULER;
 	for (; u < end; u++) {
 		if (constrain_by(v, mode, w, u->resource))
 			y->why = u->resource;
@@ -56,7 +59,7 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1)) {
 		struct waiting *s = v->scheduler[p->scheduler];
 		waiting_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w);
-	} else if (p->scheduler == RECIPE_SCHEDULERS)
+	} else if (which < NR_PARTS && p->scheduler != RECIPE_NO_SCHEDULER)
 		schedulers_issue(v, mode, v->chosen[which], w);
 	if (mode == CHRONO_PASSAGES && w->t < y->least)
 		y->least = w->t;

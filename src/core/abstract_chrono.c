@@ -138,6 +138,8 @@ static int make(struct chrono *v, const struct core_desc *d)
 		err = ring(&v->loads, &v->loads_mask, v->cost.load_queue);
 	if (!err)
 		err = ring(&v->stores, &v->stores_mask, v->cost.store_queue);
+	if (!err && v->cost.waiting)
+		err = ring(&v->left, &v->left_mask, v->cost.waiting);
 	v->nr_line1 = (uint32_t)(d->l1d_size / d->l1d_line);
 	v->nr_line2 = 1 + (uint32_t)((d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line);
 	v->written = calloc(STORE_RING, sizeof *v->written);
@@ -197,6 +199,7 @@ void chrono_free(struct chrono *v)
 	free(v->queued);
 	free(v->loads);
 	free(v->stores);
+	free(v->left);
 	for (unsigned i = 0; i < NR_MISSES; i++)
 		free(v->missing[i].end);
 	free(v->written);

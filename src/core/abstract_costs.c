@@ -81,31 +81,21 @@ static void misses(struct abstract_costs *c, const struct core_desc *d)
 	c->misses[MISSES_MEMORY] = (struct misses){ (uint32_t)d->dram_reads, d->llc_size ? c->level[LEVEL_LLC] : below_l2 };
 }
 
-/*
- * The queue in front of schedulers has no order to keep here: its entries are theirs, the same number each. What waits in it
- * may then issue, where it is to find room in a scheduler first.
- */
-static void add_waiting(struct abstract_costs *c, const struct core_desc *d)
+static void schedulers(struct abstract_costs *c, const struct core_desc *d)
 {
-#define X(n) d->sched##n##_ports
-	const int32_t ports[CORE_SCHEDULERS] = { X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7) };
-#undef X
-	unsigned behind = 0;
+	const int32_t entries[CORE_SCHEDULERS] = {
+		d->sched0_entries, d->sched1_entries, d->sched2_entries, d->sched3_entries,
+		d->sched4_entries, d->sched5_entries, d->sched6_entries, d->sched7_entries,
+	};
 
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
-		behind += c->scheduler[i] && (ports[i] & d->waiting_ports);
-	for (unsigned i = 0; i < CORE_SCHEDULERS && behind; i++)
-		if (c->scheduler[i] && (ports[i] & d->waiting_ports))
-			c->scheduler[i] += (uint32_t)d->waiting_entries / behind;
+		c->scheduler[i] = (uint32_t)entries[i];
+	c->waiting = (uint32_t)d->waiting_entries;
 }
 
 void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 {
 	int64_t front = d->uopcache_sets ? d->uopcache_latency : d->fetch_latency + d->decode_latency;
-	const int32_t entries[CORE_SCHEDULERS] = {
-		d->sched0_entries, d->sched1_entries, d->sched2_entries, d->sched3_entries,
-		d->sched4_entries, d->sched5_entries, d->sched6_entries, d->sched7_entries,
-	};
 
 	*c = (struct abstract_costs){ .mispredicts = d->ideal.branch ? 0 : WEIGHT_ONE };
 	throughputs(c, d);
@@ -135,9 +125,7 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	c->load_queue = (uint32_t)d->load_queue_entries;
 	c->store_queue = (uint32_t)d->store_queue_entries;
 	misses(c, d);
-	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
-		c->scheduler[i] = (uint32_t)entries[i];
-	add_waiting(c, d);
+	schedulers(c, d);
 }
 
 const char *reason_name(const struct recipes *r, unsigned reason, char *buf)

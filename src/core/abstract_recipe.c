@@ -19,9 +19,23 @@ static void *reserve(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* The schedulers that feed any of the ports: a bit set. */
+static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
+{
+	unsigned set = 0;
+#define X(n) { d->sched##n##_entries, d->sched##n##_ports }
+	const struct { int32_t entries, ports; } s[CORE_SCHEDULERS] = { X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7) };
+#undef X
+	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
+		if (s[i].entries && s[i].ports & ports)
+			set |= 1u << i;
+	return set;
+}
+
 int recipes_init(struct recipes *r, const struct core_desc *desc, const struct code *code)
 {
 	*r = (struct recipes){ .desc = desc, .code = code };
+	r->queued = desc->waiting_entries ? schedulers_of(desc, (uint16_t)desc->waiting_ports) : 0;
 	r->recipe = reserve(MOST_RECIPES * sizeof *r->recipe);
 	r->use = reserve(MOST_USES * sizeof *r->use);
 	if (r->recipe && r->use)
@@ -84,19 +98,6 @@ static void add_use(struct recipes *r, struct part *p, unsigned resource, unsign
 	p->nr_uses++;
 }
 
-/* The schedulers that feed any of the ports: a bit set. */
-static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
-{
-	unsigned set = 0;
-#define X(n) { d->sched##n##_entries, d->sched##n##_ports }
-	const struct { int32_t entries, ports; } s[CORE_SCHEDULERS] = { X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7) };
-#undef X
-	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
-		if (s[i].entries && s[i].ports & ports)
-			set |= 1u << i;
-	return set;
-}
-
 static void add_uop(struct recipes *r, struct part *p, const struct uop *u, uint16_t ports)
 {
 	if (!ports)
@@ -144,8 +145,14 @@ static void add_schedulers(struct recipes *r, uint32_t first, uint16_t ports)
 /* The part's uops go where the list says; one that names a single scheduler, or none, is dropped. */
 static void take_schedulers(struct recipes *r, struct part *p, uint32_t first)
 {
-	unsigned set = r->nr_uses > first ? r->use[first].resource : 0;
+	unsigned set = r->nr_uses > first ? r->use[first].resource : 0, all = 0;
 
+	for (uint32_t i = first; i < r->nr_uses; i++)
+		all |= r->use[i].resource;
+	if (all & r->queued) {
+		p->scheduler = RECIPE_QUEUED;
+		return;
+	}
 	if (r->nr_uses > first + 1 || set & (set - 1)) {
 		p->scheduler = RECIPE_SCHEDULERS;
 		return;

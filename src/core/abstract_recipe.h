@@ -58,12 +58,12 @@ struct use {
 	uint16_t amount;
 };
 
-enum { RECIPE_NO_SCHEDULER = 0xff, RECIPE_SCHEDULERS = 0xfe };
+enum { RECIPE_NO_SCHEDULER = 0xff, RECIPE_SCHEDULERS = 0xfe, RECIPE_QUEUED = 0xfd };
 
 /*
  * Uops of one kind: the resources they use, and the scheduler that holds them until they issue. Where that is not the same
- * one for all (RECIPE_SCHEDULERS), what follows the uses says `amount` uops go to any of the set `resource` of schedulers,
- * until all uops are told.
+ * one for all (RECIPE_SCHEDULERS), or a queue stands in front of it (RECIPE_QUEUED), what follows the uses says `amount` uops
+ * go to any of the set `resource` of schedulers, until all uops are told.
  */
 struct part {
 	uint32_t use;                  /* first in recipes.use */
@@ -115,6 +115,7 @@ struct recipe {
 struct recipes {
 	const struct core_desc *desc;
 	const struct code *code;
+	unsigned queued;               /* schedulers that the queue stands in front of: a bit set */
 	uint16_t group[NR_GROUPS];     /* sets of ports, in the order they were found */
 	unsigned nr_groups;            /* another thread reads it with acquire, and then those groups */
 	struct recipe *recipe;         /* [nr]: reserved address space, never moves */

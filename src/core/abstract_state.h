@@ -98,6 +98,9 @@ struct chrono {
 	uint32_t nr_line1, nr_line2;
 	struct waiting *scheduler[CORE_SCHEDULERS];
 	uint8_t chosen[NR_PARTS][CORE_SCHEDULERS]; /* uops of the present instruction there, where its parts may choose */
+	struct when *left;             /* [n & left_mask]: the n-th uop left the queue in front of schedulers for its own */
+	struct when entered[NR_PARTS]; /* the present instruction's uops, where they pass that queue */
+	uint64_t left_mask, nr_left;
 
 	uint64_t block[BLOCKS];        /* [n % BLOCKS]: when the n-th since fetch was redirected was offered */
 	uint64_t nr_blocks;
@@ -303,6 +306,40 @@ INLINE bool constrain_schedulers(struct chrono *v, const enum chrono_mode mode, 
 			chosen[s]++;
 		}
 	}
+	return waits;
+}
+
+/*
+ * The same where a queue stands in front of some of them: a uop waits in it, behind those that came before, until its scheduler
+ * has room, and dispatch waits for room in the queue.
+ */
+INLINE bool constrain_queue(struct chrono *v, const enum chrono_mode mode, struct when *this, unsigned which, const struct part *p)
+{
+	const struct use *u = v->recipes->use + p->use + p->nr_uses;
+	struct when enter = { 0 };
+	uint8_t *chosen = v->chosen[which];
+	bool waits = false;
+
+	memset(chosen, 0, CORE_SCHEDULERS * sizeof *chosen);
+	if (v->nr_left)
+		keep(mode, &enter, &v->left[(v->nr_left - 1) & v->left_mask]);
+	for (unsigned told = 0; told < p->uops; told += u->amount, u++) {
+		for (unsigned i = 0; u->resource && i < u->amount; i++) {
+			bool queued = u->resource & v->recipes->queued;
+			if (queued && v->nr_left >= v->cost.waiting)
+				waits |= constrain(v, mode, this, &v->left[(v->nr_left - v->cost.waiting) & v->left_mask]);
+			if (queued)
+				constrain(v, mode, &enter, this);
+			unsigned s = emptiest(v, u->resource, queued ? enter.t : this->t);
+			bool full = constrain_scheduler(v, mode, queued ? &enter : this, v->scheduler[s], 1);
+			if (queued)
+				keep(mode, &v->left[v->nr_left++ & v->left_mask], &enter);
+			else
+				waits |= full;
+			chosen[s]++;
+		}
+	}
+	keep(mode, &v->entered[which], &enter);
 	return waits;
 }
 

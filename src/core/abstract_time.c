@@ -139,6 +139,8 @@ INLINE void enter_scheduler(struct chrono *v, struct flow *f, const enum chrono_
 		waits = constrain_scheduler(v, mode, &f->dispatch, v->scheduler[p->scheduler], p->uops);
 	else if (p->scheduler == RECIPE_SCHEDULERS)
 		waits = constrain_schedulers(v, mode, &f->dispatch, v->chosen[which], p);
+	else if (p->scheduler == RECIPE_QUEUED)
+		waits = constrain_queue(v, mode, &f->dispatch, which, p);
 	if (waits)
 		f->why = REASON_SCHEDULER;
 }

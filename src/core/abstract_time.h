@@ -63,6 +63,7 @@ struct abstract_costs {
 	struct misses misses[NR_MISSES];
 	uint32_t rob, queue, load_queue, store_queue;
 	uint32_t scheduler[CORE_SCHEDULERS]; /* 0: absent */
+	uint32_t waiting;              /* of the queue in front of some of them */
 };
 
 void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d);
