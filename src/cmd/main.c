@@ -46,6 +46,18 @@ static int unknown(const char *name)
 	return -EINVAL;
 }
 
+/* Help or the version has been printed: the exit status. */
+static int printed(void)
+{
+	struct output out = { .text = stdout, .text_name = "standard output" };
+	struct options options = { .json = false };
+
+	if (!output_close(&out))
+		return 0;
+	output_error(&out, error_get(), &options, NULL);
+	return EXIT_FAILED;
+}
+
 /* Runs `c`; argv[0] is its name. The exit status. */
 static int invoke(const struct command *c, int argc, char **argv)
 {
@@ -57,7 +69,7 @@ static int invoke(const struct command *c, int argc, char **argv)
 	if (ret >= 0 && call.options.help) {
 		command_help(stdout, c);
 		options_fini(&call.options);
-		return fflush(stdout) ? EXIT_FAILED : 0;
+		return printed();
 	}
 	if (ret < 0) {
 		/* To tell a script too, where that can be: the error is the wrong usage in any case. */
@@ -91,15 +103,15 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "C.UTF-8");
 	if (!strcmp(name, "--version") || !strcmp(name, "version")) {
 		printf("cyclewise %s\n", CYCLEWISE_VERSION);
-		return 0;
+		return printed();
 	}
 	if (argc > 2 && (!strcmp(name, "help") || !strcmp(name, "--help")) && command_find(argv[2])) {
 		command_help(stdout, command_find(argv[2]));
-		return 0;
+		return printed();
 	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		help(argc > 1 ? stdout : stderr);
-		return argc > 1 ? 0 : EXIT_USAGE;
+		return argc > 1 ? printed() : EXIT_USAGE;
 	}
 	c = command_find(name);
 	if (!c) {

@@ -139,9 +139,10 @@ static int apply(struct options *o, const struct option_row *row, const char *wh
 		bool number = value[0] >= '0' && value[0] <= '9' && !*end && !errno;
 		if (number && (row->kind == OPTION_NUMBER || *(uint64_t *)field))
 			return 0;
-		error_set(EINVAL, what, number ? "'%s' is too few" : "'%s' is not a whole number", value);
-		if (number)
-			error_remedy("give a whole number from 1 up");
+		bool negative = value[0] == '-' && value[1] && !value[1 + strspn(value + 1, "0123456789")];
+		error_set(EINVAL, what, number || negative ? "'%s' is too few" : "'%s' is not a whole number", value);
+		if (number || negative)
+			error_remedy("give a whole number from %d up", row->kind == OPTION_COUNT);
 		error_status(EXIT_USAGE);
 		return -EINVAL;
 	}

@@ -102,11 +102,26 @@ static void error_json(FILE *f, const struct error *e, const struct options *o, 
 	json_fini(&j);
 }
 
+/* Names of files and programs may have anything in them; a message stays one line, and drives no terminal. */
+static void error_text(const char *s)
+{
+	struct text t;
+
+	text_init(&t, stderr);
+	text_field(&t, s, text_columns(s), false, false);
+}
+
 void output_error(struct output *out, const struct error *e, const struct options *o, char *const *argv)
 {
-	fprintf(stderr, "cyclewise: %s: %s\n", e->what, e->why);
-	if (*e->remedy)
-		fprintf(stderr, "%s\n", e->remedy);
+	fputs("cyclewise: ", stderr);
+	error_text(e->what);
+	fputs(": ", stderr);
+	error_text(e->why);
+	fputc('\n', stderr);
+	if (*e->remedy) {
+		error_text(e->remedy);
+		fputc('\n', stderr);
+	}
 	if (out->json && !out->json_written)
 		error_json(out->json, e, o, argv);
 }

@@ -113,7 +113,7 @@ static int unknown_core(const char *what, const char *name)
 
 	for (char **c = names; *c; c++)
 		nearest_offer(&n, *c);
-	error_set(ENOENT, what, "there is no core '%s'", name);
+	error_set(ENOENT, *what ? what : "core", "there is no core '%s'", name);
 	if (n.best)
 		error_remedy("did you mean '%s'?", n.best);
 	else if (*names)

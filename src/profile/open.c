@@ -75,6 +75,9 @@ static int check_file(const char *path)
 	return 0;
 }
 
+/* What PRAGMA integrity_check begins with where it has found something; it is told of the first. */
+#define INTEGRITY_HEAD "*** in database main ***\n"
+
 /* One text cell that must come, and must be `expected` where that is not NULL. */
 static int check_cell(sqlite3 *db, const char *path, const char *sql, const char *expected)
 {
@@ -89,7 +92,7 @@ static int check_cell(sqlite3 *db, const char *path, const char *sql, const char
 		if (!text)
 			text = "a value is missing";
 		if (expected && strcmp(text, expected))
-			err = damaged(path, text);
+			err = damaged(path, g_str_has_prefix(text, INTEGRITY_HEAD) ? text + strlen(INTEGRITY_HEAD) : text);
 	}
 	sqlite3_finalize(statement);
 	return err;

@@ -159,7 +159,14 @@ def _():
     check_error(2, "nosuch", "no such timing model", "they are: ooo, abstract", "run", "--model", "nosuch", TRUE)
     check_error(2, "abstrat", "no such timing model", "did you mean abstract? without --model it is ooo", "run", "--model", "abstrat", TRUE)
     check_error(2, "--frobnicate", "no such option", "--help", "run", "--frobnicate", TRUE)
+    check_error(2, "core", "no core ''", "skylake-sp", "run", "--core", "", TRUE)
     check_error(2, "PROGRAM", "is missing", "usage", "run")
+
+
+@tests.case("a name that is more than one line")
+def _():
+    done = cyclewise("report", "two\nlines\033[31m")
+    check(done.stderr.startswith("cyclewise: two?lines?[31m: No such file") and len(done.stderr.splitlines()) == 2, done.stderr)
 
 
 @tests.case("values that do not fit")
@@ -263,7 +270,8 @@ def _():
         for command in (("report", path), ("annotate", path, "main"), ("report", "--json", path)):
             done = cyclewise(*command)
             check(done.returncode in (0, 125), f"trial {trial}: {command[0]}: exit status {done.returncode}: {done.stderr[-800:]}")
-            check(done.returncode == 0 or done.stderr.startswith("cyclewise: "), f"trial {trial}: {done.stderr}")
+            check(done.returncode == 0 or done.stderr.startswith("cyclewise: ") and len(done.stderr.splitlines()) == 2,
+                  f"trial {trial}: {done.stderr}")
 
 
 @tests.case("annotate of a function that is not there")
@@ -331,8 +339,10 @@ def _():
         check(done.returncode == 125, f"{args}: exit status {done.returncode}")
         check("cyclewise: /dev/full: No space left on device" in done.stderr, f"{args}: {done.stderr}")
     with open("/dev/full", "w") as full:
-        done = subprocess.run([CYCLEWISE, "report", str(recorded())], stdout=full, stderr=subprocess.PIPE, text=True)
-    check(done.returncode == 125 and "cyclewise: standard output: " in done.stderr, f"{done.returncode}: {done.stderr}")
+        for args in (("report", str(recorded())), ("--help",), ("run", "--help"), ("--version",)):
+            done = subprocess.run([CYCLEWISE, *args], stdout=full, stderr=subprocess.PIPE, text=True)
+            check(done.returncode == 125 and done.stderr == "cyclewise: standard output: No space left on device\n",
+                  f"{args}: {done.returncode}: {done.stderr}")
 
 
 # --- programs that end badly -------------------------------------------------------------------------

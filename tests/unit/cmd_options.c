@@ -153,7 +153,7 @@ static void test_mistakes(void **state)
 
 static void test_numbers(void **state)
 {
-	static const char *const bad[] = { "", "x", "-1", "+1", " 1", "1x", "1.5", "0x10", "18446744073709551616" };
+	static const char *const bad[] = { "", "x", "-", "-1x", "+1", " 1", "1x", "1.5", "0x10", "18446744073709551616" };
 	struct options o;
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -165,6 +165,8 @@ static void test_numbers(void **state)
 	}
 	assert_int_equal(PARSE(&o, RUN, false, W("--skip"), W("18446744073709551615")), 2);
 	assert_true(o.window.skip == UINT64_MAX);
+	options_fini(&o);
+	wrong(PARSE(&o, RUN, false, W("--skip"), W("-1")), "--skip", "'-1' is too few", "give a whole number from 0 up");
 	options_fini(&o);
 	/* Where nothing is asked for with 0, that is a mistake. */
 	assert_int_equal(PARSE(&o, RUN, false, W("--skip"), W("0"), W("--seed"), W("0")), 4);
