@@ -168,12 +168,8 @@ static void read_line(struct frontend *f, const struct insn *in, uint64_t pc, st
 		out->icache_stall = saturate(out->icache_stall + stall - before - tlb);
 		f->bytes_at = f->fetch + stall;
 	}
-	switch (a.level) {
-	case LEVEL_MEMORY: out->code_level = ILEVEL_MEMORY; break;
-	case LEVEL_LLC: out->code_level = ILEVEL_LLC; break;
-	case LEVEL_L2: case LEVEL_FILL_BUFFER: out->code_level = ILEVEL_L2; break;
-	default: out->code_level = ILEVEL_L1; break;
-	}
+	/* A line that the wrong path asked for, and that is still on its way, comes from where it does. */
+	out->code_level = a.llc_miss ? ILEVEL_MEMORY : a.level == LEVEL_LLC ? ILEVEL_LLC : a.l1_miss ? ILEVEL_L2 : ILEVEL_L1;
 }
 
 /* Branch prediction starts anew in `cycle`. */

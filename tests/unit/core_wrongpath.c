@@ -371,6 +371,37 @@ static void it_holds_what_it_takes(void **state)
 	assert_int_equal(dispatched("instructions", 18, a_waiting_alu, 16, 8, 100), 18);
 }
 
+/* Code that the wrong path asked for and that is still on its way comes from memory, whoever waits for it. */
+static void a_wrong_fetch_brings_the_right_ones_code(void **state)
+{
+	struct machine *m = machine("full");
+	enum { IN_A_LINE = 16 };
+	uint64_t next = 0x1000 + 4 * IN_A_LINE;
+
+	m->desc.ideal.l1i = false;
+	m->desc.dram_latency_ns = 100;
+	uint32_t slow = make_alu(m, R1, R1, 0, SLOW, ALU), branch = make_branch(m, BRANCH_CONDITIONAL, next + 4);
+	m->insn[branch].data[m->insn[branch].nr_data++] = R1;
+	while (m->pc < next + 4)
+		make_flagged(m, INSN_NOP);
+	uint32_t target = make_flagged(m, INSN_NOP);
+	end_code(m);
+	run_insn(m, slow);
+	run_taken(m, branch);
+	run_insn(m, target);
+	machine_time(m);
+
+	const struct timed *w = wrong(m, IN_A_LINE - 2), *right = committed(m, 2);
+	uint64_t there = w->fetch + w->icache_stall;
+	assert_int_equal(w->psv, PSV_DR_L1);
+	assert_int_equal(timed_code_level(w), ILEVEL_MEMORY);
+	assert_int_equal(right->psv, PSV_DR_L1);
+	assert_int_equal(timed_code_level(right), ILEVEL_MEMORY);
+	assert_true(right->fetch < there);
+	assert_int_equal(right->icache_stall, there - right->fetch);
+	machine_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +414,7 @@ int main(void)
 		cmocka_unit_test(what_differs_in_memory_gives_no_address),
 		cmocka_unit_test(what_differs_in_registers_gives_no_address),
 		cmocka_unit_test(it_holds_what_it_takes),
+		cmocka_unit_test(a_wrong_fetch_brings_the_right_ones_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
