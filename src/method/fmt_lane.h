@@ -66,8 +66,11 @@ static inline struct fmt_stall fmt_lane_stalls(const struct fmt_lane *l, const s
 {
 	uint64_t cache = avail - (t->icache_stall < avail ? t->icache_stall : avail);
 	uint64_t tlb = cache - (t->itlb_stall < cache ? t->itlb_stall : cache);
-	struct fmt_stall s = { tlb < l->rob.now ? l->rob.now : tlb, cache, avail < l->rob.now ? l->rob.now : avail };
+	uint64_t from = occupancy_idle(&l->rob);
+	struct fmt_stall s = { tlb < from ? from : tlb, cache, avail };
 
+	if (avail <= from)
+		return (struct fmt_stall){ l->rob.now, l->rob.now, l->rob.now };
 	s.cache = cache < s.tlb ? s.tlb : cache > s.end ? s.end : cache;
 	return s;
 }
@@ -111,14 +114,14 @@ static inline void fmt_lane_dispatch(struct fmt_lane *l, const struct timed *t, 
 	occupancy_dispatch(&l->rob, t);
 	if (right && l->table.waits != FMT_NO_ROW) {
 		l->overlap += occupancy_long(&l->rob) - l->overlap_from;
-		fmt_table_recover(&l->table, occupancy_on_at_dispatch(&l->rob), own);
+		fmt_table_recover(&l->table, l->rob.on, own);
 	}
 	if (!(t->flags & (TIMED_BRANCH | TIMED_MISPREDICT)) || t->flags & TIMED_SQUASHED)
 		return;
 	fmt_table_retire(&l->table, t->fetch);
 	uint64_t row = fmt_table_fetch(&l->table);
 	if (row != FMT_NO_ROW)
-		fmt_table_dispatch(&l->table, row, occupancy_on_at_dispatch(&l->rob), right ? timed_leave(t) : UINT64_MAX);
+		fmt_table_dispatch(&l->table, row, l->rob.on, right ? timed_leave(t) : UINT64_MAX);
 	if (!right)
 		return;
 	l->right = l->table.fetch;

@@ -56,7 +56,6 @@ static inline uint64_t before_squash(const struct occupancy *o, uint64_t next)
 void occupancy_pass(struct occupancy *o, uint64_t to, uint32_t room, bool stuck, bool counted)
 {
 	uint64_t now = o->now, on = o->on;
-	bool last_on = o->last_on;
 
 	while (now < to) {
 		uint64_t next;
@@ -85,19 +84,11 @@ void occupancy_pass(struct occupancy *o, uint64_t to, uint32_t room, bool stuck,
 		} else {
 			next = before_squash(o, to);
 		}
-		last_on = counts && !full;
-		on += last_on ? next - now : 0;
+		on += counts && !full ? next - now : 0;
 		now = next;
 	}
 	o->now = now;
 	o->on = on;
-	o->last_on = last_on;
-}
-
-void occupancy_reach(struct occupancy *o, uint64_t cycle, const struct timed *t)
-{
-	occupancy_go_on(o, cycle, t);
-	occupancy_pass(o, cycle + 1, UINT32_MAX, false, t->flags & TIMED_COUNTED);
 }
 
 void occupancy_end(struct occupancy *o, uint64_t to)
@@ -126,7 +117,7 @@ const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct ti
 		if (t->dispatch == TIMED_NEVER)
 			continue;
 		uint64_t cycle = timed_dispatch(t);
-		if (o->now <= cycle)
+		if (o->behind <= cycle)
 			occupancy_reach(o, cycle, t);
 		if (o->nr_doomed && o->doomed[o->nr_doomed - 1].leave == timed_leave(t)) {
 			o->doomed[o->nr_doomed - 1].slots += t->slots;

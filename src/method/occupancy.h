@@ -3,11 +3,12 @@
  *
  * While the ROB is full a cycle belongs to what blocks its head, if that is a miss or a long-latency instruction. In all other
  * counted cycles counters of the front end may run: `on` says how many there were. Records come in the order in which they
- * dispatch; what is asked of the cycles before a record dispatches (occupancy_go_on()) is asked before it enters.
+ * dispatch; what is asked of the cycles before a record dispatches (occupancy_go_on()) is asked before it enters. The cycle in
+ * which one does is accounted for when the next comes, since who else enters in it, and who does not, decides whether it was full.
  *
  * The paper leaves open, and here it is so:
- *  - The ROB is full in a cycle in which nothing dispatches, if what it held before has not room for the next
- *    to dispatch (or for as much of it as can in one cycle). Entries are held from dispatch to commit or squash.
+ *  - The ROB is full in a cycle at whose end it has not room for the next to dispatch (or for as much of it as can in one
+ *    cycle), as SimpleScalar counts it. Entries are held from dispatch to commit or squash, those cycles included.
  *  - A head that missed in several ways counts as L2 miss before L1 miss before long latency. One that missed the TLB, too,
  *    counts as that until its walk ends: for an L2 miss, until the latency of memory before its data came.
  *  - In counted windows a cycle that is shared with uncounted instructions is not counted.
@@ -39,12 +40,12 @@ struct doomed { uint64_t leave; uint32_t slots; };
 
 enum { OCCUPANCY_NESTED = 8 };
 
-/* Invariant: cycles before `now` are accounted for; all that dispatched before is in the ROB or has left. */
+/* Invariant: cycles before `now` are accounted for; all that dispatched up to `now` is in the ROB or has left. */
 struct occupancy {
 	uint64_t cycles[NR_CPI];       /* in which the ROB was full, by whom its head blames */
 	uint64_t now;
 	uint64_t on;                   /* counted cycles before `now` in which it was not */
-	bool last_on;                  /* the cycle now - 1 is one of them */
+	uint64_t behind;               /* the cycle behind that of the last dispatch */
 	bool any_stall;                /* the variant */
 	uint32_t width, entries;
 	uint32_t occupied;             /* slots in the ROB */
@@ -63,12 +64,6 @@ void occupancy_init(struct occupancy *o, const struct core_desc *desc, bool any_
 void occupancy_fini(struct occupancy *o);
 /* Doubles the ring. */
 void occupancy_grow(struct occupancy *o);
-
-/* The front end's cycles up to, and without, the one in which the last record dispatched. */
-static inline uint64_t occupancy_on_at_dispatch(const struct occupancy *o)
-{
-	return o->on - o->last_on;
-}
 
 static inline struct flight *occupancy_flight(const struct occupancy *o, uint64_t i)
 {
@@ -92,14 +87,20 @@ static inline void occupancy_go_on(struct occupancy *o, uint64_t to, const struc
 	if (o->now >= to)
 		return;
 	if (__builtin_expect(o->any_stall, 0)) {
-		uint64_t avail = t->fetch + t->avail;
-		if (o->now < avail)
-			occupancy_pass(o, avail < to ? avail : to, UINT32_MAX, false, counted);
+		uint64_t avail = t->fetch + t->avail, from = avail > o->behind ? avail : o->behind;
+		if (o->now < from)
+			occupancy_pass(o, from < to ? from : to, UINT32_MAX, false, counted);
 		occupancy_pass(o, to, UINT32_MAX, true, counted);
 		return;
 	}
 	uint32_t slots = t->slots < o->width ? t->slots : o->width;
 	occupancy_pass(o, to, o->entries > slots ? o->entries - slots : 0, false, counted);
+}
+
+/* The first cycle in which nothing has dispatched that is not accounted for. */
+static inline uint64_t occupancy_idle(const struct occupancy *o)
+{
+	return o->behind > o->now ? o->behind : o->now;
 }
 
 /* Cycles so far in which long misses were to blame for a full ROB. */
@@ -165,8 +166,12 @@ static inline void occupancy_push(struct occupancy *o, const struct timed *t, ui
 	}
 }
 
-/* To the cycle in which t, the next to do so, dispatches, included; not there yet. */
-void occupancy_reach(struct occupancy *o, uint64_t cycle, const struct timed *t);
+/* To the cycle in which t, the next to do so, dispatches, the first in it. */
+static inline void occupancy_reach(struct occupancy *o, uint64_t cycle, const struct timed *t)
+{
+	occupancy_go_on(o, cycle, t);
+	o->behind = cycle + 1;
+}
 
 /* The same; it enters. */
 static inline void occupancy_dispatch(struct occupancy *o, const struct timed *t)
@@ -174,7 +179,7 @@ static inline void occupancy_dispatch(struct occupancy *o, const struct timed *t
 	uint64_t cycle = timed_dispatch(t);
 	bool commits = timed_commits(t);
 
-	if (o->now <= cycle)
+	if (o->behind <= cycle)
 		occupancy_reach(o, cycle, t);
 	if (!commits)
 		occupancy_enter_doomed(o, t);
@@ -192,7 +197,7 @@ static inline const struct timed *occupancy_follow_plain(struct occupancy *o, co
 	for (; t < end && !(t->flags & special) && !occupancy_missed(t); t++) {
 		uint64_t cycle = timed_dispatch(t);
 
-		if (o->now <= cycle)
+		if (o->behind <= cycle)
 			occupancy_reach(o, cycle, t);
 		occupancy_push(o, t, t->slots);
 	}

@@ -126,7 +126,7 @@ static void test_walk(void **ctx)
 		missed(2, 100, PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC), at(3, 101, 0), at(4, 101, 0), at(5, 101, 0), at(101, 102, 0),
 	};
 
-	ASSERT_STACK(4, t, [DTLB] = 54, [L2D] = 40);                    /* 6..59, 60..99 */
+	ASSERT_STACK(4, t, [DTLB] = 55, [L2D] = 40);                    /* 5..59, 60..99 */
 }
 
 /* Back-end misses count while the ROB is full and they block its head. */
@@ -142,12 +142,12 @@ static void test_full(void **ctx)
 		uint64_t cycles[NR_COMPONENTS] = { 0 };
 
 		t[0].flags |= (uint16_t)heads[i].flags;
-		cycles[heads[i].component] = 94;                        /* 6..99 */
+		cycles[heads[i].component] = 95;                        /* 5..99 */
 		assert_stack(t, G_N_ELEMENTS(t), 4, cycles);
 		cycles[heads[i].component] = 0;
 		assert_stack(t, G_N_ELEMENTS(t), 5, cycles);            /* never full */
 		t[4].slots = 2;                                         /* full for two */
-		cycles[heads[i].component] = 94;
+		cycles[heads[i].component] = 95;
 		assert_stack(t, G_N_ELEMENTS(t), 5, cycles);
 	}
 }
@@ -157,13 +157,13 @@ static void test_overlap(void **ctx)
 {
 	const struct timed t[] = {
 		missed(2, 100, PSV_ST_LLC), at(3, 101, 0), at(4, 101, TIMED_BRANCH | TIMED_MISPREDICT | TIMED_FLUSHER),
-		at(5, 49, TIMED_WRONG),                                 /* full from 6 to its squash */
-		stalled(at(75, 105, 0), 0, 9, ILEVEL_L2),               /* 66..74; dispatched in 75, full again to 100 */
+		at(5, 49, TIMED_WRONG),                                 /* full from 5 to its squash */
+		stalled(at(75, 105, 0), 0, 9, ILEVEL_L2),               /* 66..74; full again from 75 to 100 */
 		stalled(at(102, 106, TIMED_BRANCH), 0, 20, ILEVEL_L2),  /* 82..101 */
 	};
 
-	/* 6..49 and 76..99; branch 4..74 without the first and without 66..74 */
-	ASSERT_STACK(4, t, [L2D] = 44 + 24, [BRANCH] = 71 - 44 - 9, [L1I] = 9 + 1);
+	/* 5..49 and 75..99; branch 4..74 without the first and without 66..74 */
+	ASSERT_STACK(4, t, [L2D] = 45 + 25, [BRANCH] = 71 - 45 - 9, [L1I] = 9 + 1);
 }
 
 /*
@@ -236,7 +236,7 @@ static enum component blames(const struct timed *t, uint64_t cycle)
 
 static bool dispatches(const struct timed *t) { return t->dispatch != TIMED_NEVER; }
 
-/* Slots in the ROB in each cycle, of what entered before it. */
+/* Slots in the ROB at the end of each cycle, of what left in it, too. */
 static void find_full(struct reference *r, unsigned width, unsigned entries, bool any_stall)
 {
 	unsigned *held = calloc(r->nr_cycles + 1, sizeof(*held));
@@ -248,16 +248,16 @@ static void find_full(struct reference *r, unsigned width, unsigned entries, boo
 		if (!dispatches(t))
 			continue;
 		enters[timed_dispatch(t)] = true;
-		for (uint64_t x = timed_dispatch(t) + 1; x <= timed_leave(t) && x < r->nr_cycles; x++)
+		for (uint64_t x = timed_dispatch(t); x <= timed_leave(t) && x < r->nr_cycles; x++)
 			held[x] += t->slots;
 	}
 	for (uint64_t x = 0; x < r->nr_cycles; x++) {
 		unsigned want = 1;
-		while (next < r->n && (!dispatches(&r->t[next]) || timed_dispatch(&r->t[next]) < x))
+		while (next < r->n && (!dispatches(&r->t[next]) || timed_dispatch(&r->t[next]) <= x))
 			next++;
 		if (next < r->n)
 			want = r->t[next].slots < width ? r->t[next].slots : width;
-		r->cycle[x].full = !enters[x] && held[x] + want > entries;
+		r->cycle[x].full = held[x] + want > entries;
 		if (any_stall)
 			r->cycle[x].full = !enters[x] && next < r->n && r->t[next].fetch + r->t[next].avail <= x;
 	}
@@ -287,7 +287,7 @@ static void find_heads(struct reference *r)
 		while (first < nr && timed_leave(head[first]) < x)
 			first++;
 		c->counted = head[first]->flags & TIMED_COUNTED;
-		c->blocked = timed_dispatch(head[first]) < x && timed_leave(head[first]) > x;
+		c->blocked = timed_dispatch(head[first]) <= x && timed_leave(head[first]) > x;
 		c->blames = blames(head[first], x);
 		if (timed_leave(head[first]) == x)
 			for (size_t k = first; k < nr && timed_leave(head[k]) <= x; k++)
