@@ -125,23 +125,23 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(repeat, bytes, 32, 1, 64, "bytes/cycle", "a fast rep movs or stos moves") \
 	X(repeat, slow, 2, 1, 64, "cycles/iteration", "a rep string that is not movs or stos")
 
-#define CACHE_PARAMS_ONE(X, level, size_, ways_, latency_, mshrs_) \
+#define CACHE_PARAMS_ONE(X, level, size_, ways_, latency_, least_, mshrs_) \
 	X(level, size, size_, 0, 1 << 30, "bytes", "capacity; 0: absent") \
 	X(level, ways, ways_, 1, 64, "ways", "") \
 	X(level, line, 64, 16, 256, "bytes", "") \
-	X(level, latency, latency_, 1, 1000, "cycles", "hit, from the start of the access (L1D: load to use; others: from the request in L1)") \
+	X(level, latency, latency_, least_, 1000, "cycles", "hit, from the start of the access (L1D: load to use; others: from the request in L1)") \
 	X(level, mshrs, mshrs_, 1, 1024, "lines", "outstanding misses")
 #define CACHE_WIDTH_PARAMS(X, level, bw_) \
 	X(level, bandwidth, bw_, 1, 256, "bytes/cycle", "to the level above (L1: to the core)") \
 	X(level, banks, 1, 1, 64, "banks", "each takes one access a cycle; bandwidth is that of one")
 #define MEMORY_PARAMS(X) \
-	CACHE_PARAMS_ONE(X, l1i, 32768, 8, 1, 8) \
-	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 12) CACHE_WIDTH_PARAMS(X, l1d, 64) \
+	CACHE_PARAMS_ONE(X, l1i, 32768, 8, 1, 0, 8) \
+	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 1, 12) CACHE_WIDTH_PARAMS(X, l1d, 64) \
 	X(l1d, simple_latency, 4, 1, 20, "cycles", "load to use of an integer load with a simple address whose base was loaded") \
-	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \
+	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 1, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \
 	X(l2, write_bandwidth, 64, 1, 256, "bytes/cycle", "from the level above, evicted lines") \
 	X(l2, duplex, 0, 0, 1, "0/1", "1: evicted lines come down beside what goes up, 0: they take turns") \
-	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 48) CACHE_WIDTH_PARAMS(X, llc, 16) \
+	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 1, 48) CACHE_WIDTH_PARAMS(X, llc, 16) \
 	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "the same") X(llc, duplex, 0, 0, 1, "0/1", "the same") \
 	X(llc, victim, 0, 0, 1, "0/1", "1: filled by evictions of the level above (non-inclusive), 0: by every fill") \
 	X(dram, latency_ns, 75, 0, 10000, "ns", "controller and interconnect, the banks apart") \
