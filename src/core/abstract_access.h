@@ -236,7 +236,7 @@ INLINE struct when line(struct chrono *v, const enum chrono_mode mode, struct wa
 
 	if (__builtin_expect(outcome_level(word) == LEVEL_L1, 1)) {
 		/* The hit's own latency is the caller's; a line on its way is waited for. */
-		there.t += v->cost.load;
+		there.t += v->cost.load[outcome_simple(word)];
 		if (outcome_slot(word) < v->nr_line1 && constrain(v, mode, &there, &v->line1[outcome_slot(word)])) {
 			y->why = REASON_LOAD;
 			y->level = LEVEL_FILL_BUFFER;

@@ -53,7 +53,8 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	int64_t behind = d->llc_size ? d->llc_latency : d->l2_size ? d->l2_latency : 0;
 	int64_t ns = (int64_t)d->dram_latency_ns + d->dram_cas_ns + d->dram_rcd_ns, memory = behind + ns * d->clock_mhz / 1000;
 
-	c->load = ticks(d->l1d_latency);
+	c->load[0] = ticks(d->l1d_latency);
+	c->load[1] = ticks(d->l1d_simple_latency);
 	c->load_extra = ticks(1);
 	c->level[LEVEL_L2] = ticks(d->l2_latency > d->l1d_latency ? d->l2_latency : d->l1d_latency);
 	c->level[LEVEL_LLC] = ticks(d->llc_latency);

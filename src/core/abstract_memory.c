@@ -290,22 +290,24 @@ static inline uint64_t translate(struct outcome_memory *m, struct outcome_l1 *l,
 
 /* --- accesses ---------------------------------------------------------------------------------------- */
 
-static inline void access_line(struct outcome_memory *m, enum outcome_kind kind, uint64_t vaddr, uint64_t pc, unsigned distance,
-                               enum outcome_split split, struct outcome_stream *out)
+static inline void access_line(struct outcome_memory *m, const struct outcome_word *what, uint64_t vaddr, uint64_t pc, enum outcome_split split,
+                               struct outcome_stream *out)
 {
 	uint32_t offset = (uint32_t)vaddr & ((1u << m->line_shift) - 1);
-	struct outcome_word w = { .kind = (uint8_t)kind, .split = (uint8_t)split, .distance = (uint16_t)distance };
+	struct outcome_word w = *what;
 	enum outcome_tlb tlb;
 
 	uint64_t line = translate(m, &m->data, vaddr, &tlb, out);
+	w.split = (uint8_t)split;
 	w.tlb = (uint8_t)tlb;
+	w.simple = w.simple && tlb == TLB_HIT;
 	read_l1(m, &m->data, line, offset, &w, out);
-	if (kind == OUTCOME_STORE && w.slot != UINT16_MAX)
+	if (w.kind == OUTCOME_STORE && w.slot != UINT16_MAX)
 		m->data.lines.lines[w.slot].dirty = true;
 	outcome_push(out, outcome_pack(&w));
 	if (w.level != LEVEL_L1)
 		after_miss(m, &m->data, line, (enum level)w.level, out);
-	if (kind != OUTCOME_LOAD && kind != OUTCOME_RENAMED)
+	if (w.kind != OUTCOME_LOAD && w.kind != OUTCOME_RENAMED)
 		return;
 	if (m->next_on && next_line_train(&m->next_line, line, offset) && lines_left(m->line_shift, line))
 		prefetch_l1(m, &m->data, line + 1, out);
@@ -316,19 +318,28 @@ static inline void access_line(struct outcome_memory *m, enum outcome_kind kind,
 	}
 }
 
-void outcome_access(struct outcome_memory *m, enum outcome_kind kind, uint64_t vaddr, uint32_t bytes, uint64_t pc, unsigned distance,
+/* One that crosses lines. */
+static __attribute__((noinline)) void access_lines(struct outcome_memory *m, struct outcome_word what, uint64_t vaddr, uint64_t last, uint64_t pc,
+                                                   struct outcome_stream *out)
+{
+	uint64_t size = 1ull << m->line_shift;
+
+	what.simple = false;
+	access_line(m, &what, vaddr, pc, (vaddr ^ last) >> m->page_shift ? SPLIT_PAGE : SPLIT_LINE, out);
+	what.distance = what.kind == OUTCOME_STORE;
+	for (uint64_t at = (vaddr & ~(size - 1)) + size; at <= last; at += size)
+		access_line(m, &what, at, pc, SPLIT_NONE, out);
+}
+
+void outcome_access(struct outcome_memory *m, const struct outcome_word *what, uint64_t vaddr, uint32_t bytes, uint64_t pc,
                     struct outcome_stream *out)
 {
-	uint64_t last = vaddr + bytes - 1, size = 1ull << m->line_shift;
+	uint64_t last = vaddr + bytes - 1;
 
-	if (__builtin_expect((vaddr ^ last) >> m->line_shift == 0, 1)) {
-		access_line(m, kind, vaddr, pc, distance, SPLIT_NONE, out);
-		return;
-	}
-	enum outcome_split split = (vaddr ^ last) >> m->page_shift ? SPLIT_PAGE : SPLIT_LINE;
-	access_line(m, kind, vaddr, pc, distance, split, out);
-	for (uint64_t at = (vaddr & ~(size - 1)) + size; at <= last; at += size)
-		access_line(m, kind, at, pc, kind == OUTCOME_STORE, SPLIT_NONE, out);
+	if (__builtin_expect((vaddr ^ last) >> m->line_shift == 0, 1))
+		access_line(m, what, vaddr, pc, SPLIT_NONE, out);
+	else
+		access_lines(m, *what, vaddr, last, pc, out);
 }
 
 void outcome_fetch(struct outcome_memory *m, uint64_t vaddr, struct outcome_stream *out)

@@ -48,6 +48,8 @@ struct outcomes {
 	struct mirror_place mirror[MIRRORS]; /* [number of the store % MIRRORS] */
 	uint64_t base_by[NR_REGS];     /* instruction that wrote the register last, pushes and pops of the stack pointer apart */
 	uint64_t nr_insns;
+	uint64_t loaded;               /* general registers that come straight from a load: a bit set; 0 where it makes no difference */
+	bool registers;                /* either of these is wanted */
 
 	struct cache uops;             /* the uop cache: a line is a way of a window */
 	bool uops_on;
@@ -229,7 +231,6 @@ static void mirror(struct outcomes *o, const struct insn *in, const struct step 
 	};
 }
 
-/* The instruction has written its registers. */
 static void mirror_written(struct outcomes *o, const struct insn *in)
 {
 	o->nr_insns++;
@@ -238,12 +239,37 @@ static void mirror_written(struct outcomes *o, const struct insn *in)
 			o->base_by[in->dst[i]] = o->nr_insns;
 }
 
+/* Whether what the instruction writes comes straight from a load. */
+static bool comes_from_load(const struct outcomes *o, const struct insn *in)
+{
+	if (in->flags & INSN_MOVE && o->desc->rename_move_slots && in->nr_data && !(in->flags & (INSN_LOAD | INSN_STORE)))
+		return in->data[0] < REG_VECTOR && o->loaded >> in->data[0] & 1;
+	return in->flags & INSN_LOAD && !in->nr_compute && !in->latency;
+}
+
+/* The instruction has written its registers. */
+static inline void written(struct outcomes *o, const struct insn *in)
+{
+	if (o->desc->forward_renamed)
+		mirror_written(o, in);
+	if (o->desc->l1d_simple_latency == o->desc->l1d_latency)
+		return;
+	bool from_load = comes_from_load(o, in);
+	for (unsigned i = 0; i < in->nr_dst; i++) {
+		uint64_t bit = in->dst[i] < REG_VECTOR ? UINT64_C(1) << in->dst[i] : 0;
+		o->loaded = from_load && !(in->dst_latency[i] & DST_WRITEBACK) ? o->loaded | bit : o->loaded & ~bit;
+	}
+}
+
 static void load(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
 {
 	unsigned distance[2] = { 0, 0 }, n = shadow_load(&o->shadow, s->addr, s->bytes, distance);
-	enum outcome_kind kind = n == 1 && renamed(o, in, s, distance[0]) ? OUTCOME_RENAMED : OUTCOME_LOAD;
+	const struct outcome_word what = {
+		.kind = n == 1 && renamed(o, in, s, distance[0]) ? OUTCOME_RENAMED : OUTCOME_LOAD, .distance = (uint16_t)distance[0],
+		.simple = in->flags & INSN_SIMPLE_ADDR && in->nr_addr && in->addr[0] < REG_VECTOR && o->loaded >> in->addr[0] & 1,
+	};
 
-	outcome_access(&o->memory, kind, s->addr, s->bytes, in->pc, distance[0], out);
+	outcome_access(&o->memory, &what, s->addr, s->bytes, in->pc, out);
 	if (__builtin_expect(n > 1, 0)) {
 		struct outcome_word w = { .kind = OUTCOME_SOURCE, .distance = (uint16_t)distance[1] };
 		outcome_push(out, outcome_pack(&w));
@@ -252,7 +278,7 @@ static void load(struct outcomes *o, const struct insn *in, const struct step *s
 
 static inline void store(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
 {
-	outcome_access(&o->memory, OUTCOME_STORE, s->addr, s->bytes, in->pc, 0, out);
+	outcome_access(&o->memory, &(struct outcome_word){ .kind = OUTCOME_STORE }, s->addr, s->bytes, in->pc, out);
 	if (o->desc->forward_renamed)
 		mirror(o, in, s);
 	shadow_store(&o->shadow, s->addr, s->bytes);
@@ -264,7 +290,7 @@ static void accesses(struct outcomes *o, const struct insn *in, const struct ste
 
 	if (in->flags & INSN_PREFETCH) {
 		if (s->addr)
-			outcome_access(&o->memory, OUTCOME_SOFT, s->addr, 1, in->pc, 0, out);
+			outcome_access(&o->memory, &(struct outcome_word){ .kind = OUTCOME_SOFT }, s->addr, 1, in->pc, out);
 		return;
 	}
 	for (i = 0; i < nr_steps; i++) {
@@ -276,7 +302,7 @@ static void accesses(struct outcomes *o, const struct insn *in, const struct ste
 			if (i < PASSED)
 				load(o, in, &s[i], out);
 			else
-				outcome_access(&o->memory, OUTCOME_LOAD, s[i].addr, s[i].bytes, in->pc, 0, out);
+				outcome_access(&o->memory, &(struct outcome_word){ .kind = OUTCOME_LOAD }, s[i].addr, s[i].bytes, in->pc, out);
 		}
 	}
 	for (i = 0; i < nr_steps; i++) {
@@ -353,8 +379,8 @@ static void one(struct outcomes *o, const struct step *s, uint32_t nr_steps, siz
 	}
 	if (nr_steps > 1 || s->flags & (STEP_LOAD | STEP_STORE) || in->flags & INSN_PREFETCH)
 		accesses(o, in, s, nr_steps, out);
-	if (o->desc->forward_renamed)
-		mirror_written(o, in);
+	if (o->registers)
+		written(o, in);
 	if (s->flags & STEP_COUNTED)
 		flags |= OUTCOME_COUNTED;
 	if (s->flags & STEP_ENTER)
@@ -385,8 +411,8 @@ static inline bool one_short(struct outcomes *o, const struct step *s, struct ou
 		load(o, in, s, out);
 	if (s->flags & STEP_STORE && s->bytes)
 		store(o, in, s, out);
-	if (o->desc->forward_renamed)
-		mirror_written(o, in);
+	if (o->registers)
+		written(o, in);
 	out->word[head] = outcome_head(recipe_of(o->recipes, s->insn, RECIPE_PLAIN, 0), flags, out->nr - head - 1);
 	return true;
 }
@@ -457,6 +483,7 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	o->desc = d;
 	o->code = code;
 	o->recipes = recipes;
+	o->registers = d->forward_renamed || d->l1d_simple_latency != d->l1d_latency;
 	o->broken = true;
 	o->building = o->line = UINT64_MAX;
 	err = power_of_two(d, "fetch.bytes", d->fetch_bytes);

@@ -62,20 +62,22 @@ static inline unsigned outcome_flags(uint64_t head) { return (unsigned)(head >> 
 static inline uint64_t outcome_words(uint64_t head) { return head >> 36; }
 
 /*
- * Other words: kind 4 | level 4 | tlb 2 | split 2 | distance 12 .. | slot of L1D 16 | slot of L2 24
+ * Other words: kind 4 | level 3 | simple 1 | tlb 2 | split 2 | distance 12 .. | slot of L1D 16 | slot of L2 24
+ * `simple`: of a load, what hits L1D comes after l1d.simple_latency.
  * `distance`: how many stores back the one is that a load reads from, 1 being the youngest before it; 0: none. Of a store: 1
  * where the line is a further one of the store before.
  * Slots say which of the cache's lines it is, so that whoever times can keep the time of its arrival there.
  */
-struct outcome_word { uint8_t kind, level, tlb, split; uint16_t distance, slot; uint32_t slot2; };
+struct outcome_word { uint8_t kind, level, simple, tlb, split; uint16_t distance, slot; uint32_t slot2; };
 
 static inline uint64_t outcome_pack(const struct outcome_word *w)
 {
-	return w->kind | (unsigned)w->level << 4 | (unsigned)w->tlb << 8 | (unsigned)w->split << 10 | (unsigned)w->distance << 12 |
+	return w->kind | (unsigned)w->level << 4 | (unsigned)w->simple << 7 | (unsigned)w->tlb << 8 | (unsigned)w->split << 10 | (unsigned)w->distance << 12 |
 	       (uint64_t)w->slot << 24 | (uint64_t)w->slot2 << 40;
 }
 static inline enum outcome_kind outcome_kind(uint64_t w) { return (enum outcome_kind)(w & 15); }
-static inline enum level outcome_level(uint64_t w) { return (enum level)(w >> 4 & 15); }
+static inline enum level outcome_level(uint64_t w) { return (enum level)(w >> 4 & 7); }
+static inline bool outcome_simple(uint64_t w) { return w >> 7 & 1; }
 static inline enum outcome_tlb outcome_tlb(uint64_t w) { return (enum outcome_tlb)(w >> 8 & 3); }
 static inline enum outcome_split outcome_split(uint64_t w) { return (enum outcome_split)(w >> 10 & 3); }
 static inline unsigned outcome_distance(uint64_t w) { return (unsigned)(w >> 12) & 0xfff; }

@@ -203,7 +203,7 @@ INLINE void execute_memory(struct chrono *v, const enum chrono_mode mode, struct
 	if (y->loads) {
 		issue(v, mode, y, PART_LOAD, &y->address);
 		y->loaded = y->address;
-		y->loaded.t += word == end && !(y->kind & INSN_PREFETCH) ? v->cost.load : 0; /* a predicated access that was not made */
+		y->loaded.t += word == end && !(y->kind & INSN_PREFETCH) ? v->cost.load[0] : 0; /* a predicated access that was not made */
 	}
 	if (y->stores) {
 		struct when known = y->address;

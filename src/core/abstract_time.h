@@ -47,7 +47,7 @@ struct abstract_costs {
 	uint32_t port_weight[CORE_PORTS]; /* capacity of each port, WEIGHT_ONE: one uop a cycle */
 	uint64_t latency[NR_LATENCIES]; /* of a cycle of latency of an instruction of that class */
 	uint64_t bypass;               /* an integer vector's result to floating point */
-	uint64_t load, load_extra;     /* L1D hit, load to use; a cycle more of a form that takes longer */
+	uint64_t load[2], load_extra;  /* L1D hit, load to use, [1]: by a simple address; a cycle more of a form that takes longer */
 	uint64_t level[LEVEL_MEMORY + 1]; /* load to use from there: L2, LLC, MEMORY */
 	uint64_t code[LEVEL_MEMORY + 1]; /* stall of the front end for a line from there */
 	uint64_t forward[2];           /* store to load, into a general register and a vector one */

@@ -88,7 +88,7 @@ static void test_401_figure_1_is_latency(void **state)
 	c.rob *= 2;
 	assert_true(cycles_with(&r, m, &c) * 102 >= cycles * 100);
 	c = base;
-	c.load /= 2;
+	c.load[0] /= 2;
 	assert_true(cycles_with(&r, m, &c) * 102 >= cycles * 100);
 	outcome_run_fini(&r);
 	machine_free(m);

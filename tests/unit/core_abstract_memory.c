@@ -257,6 +257,39 @@ static void test_310_registers_out_of_order(void **state)
 	machine_free(m);
 }
 
+/* A simple address is the shorter way for a register that was loaded, or moved from one that was; not for what has been computed. */
+static void test_311_simple_address(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t load = make_load(m, 1, 1), move = make_alu(m, 1, 1, 0, 1, ALU), add = make_alu(m, 1, 1, 0, 1, ALU);
+	uint64_t simple = (uint64_t)m->desc.l1d_simple_latency, other = (uint64_t)m->desc.l1d_latency;
+
+	assert_true(simple < other);
+	m->insn[load].flags |= INSN_SIMPLE_ADDR;
+	m->insn[move].flags |= INSN_MOVE;
+	m->desc.rename_move_slots = 4;
+	const struct { uint32_t behind; uint64_t cycles; } cases[] = { { load, 2 * simple }, { move, simple }, { add, other + 1 } };
+	for (size_t k = 0; k < 3; k++) {
+		m->nr_steps = 0;
+		for (int i = 0; i < 50; i++) {
+			run_access(m, load, 0x8000, 8);
+			if (cases[k].behind == load)
+				run_access(m, load, 0x8000, 8);
+			else
+				run_insn(m, cases[k].behind);
+		}
+		time_steps(m, 100);
+		assert_int_equal(between(m, 1, 97), 48 * cases[k].cycles);
+	}
+	/* Over two lines the other way, too. */
+	m->nr_steps = 0;
+	for (int i = 0; i < 50; i++)
+		run_access(m, load, 0x803c, 8);
+	time_steps(m, 100);
+	assert_int_equal(between(m, 1, 49), 48 * (other + (uint64_t)m->desc.split_line_latency));
+	machine_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_308_lines_that_go_down),
 		cmocka_unit_test(test_309_miss_registers),
 		cmocka_unit_test(test_310_registers_out_of_order),
+		cmocka_unit_test(test_311_simple_address),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

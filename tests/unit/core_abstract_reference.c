@@ -97,7 +97,7 @@ static void load(struct reference *r, const struct step *s, struct when *loaded)
 {
 	struct when there = *loaded;
 
-	there.t += r->cost.load;
+	there.t += r->cost.load[0];
 	for (unsigned i = 0; i < s->bytes; i++) {
 		int store = r->writer[s->addr % MEMORY + i];
 		if (store >= 0)
