@@ -27,24 +27,16 @@
  *
  * and recovery is looked at where something of the right path comes after a flush. Sums are of the whole stream;
  * windows and regions are differences of them. A uop that waited across the beginning or end of one is only known
- * when it goes: its wait is split then. Flushes nested more than FLUSHES deep in squashed code do not count as
+ * when it goes: its wait is split then. Flushes nested more than SLOT_FLUSHES deep in squashed code do not count as
  * recovery.
  * Ref: Sites, "issue slots"; Yasin, "A top-down method", ISPASS 2014 (recovery).
  */
 #include <glib.h>
 #include <string.h>
 
-#include "method/feed.h"
+#include "method/slot_order.h"
 #include "method/slots.h"
 #include "profile/profile.h"
-
-/*
- * The widest rename has 16 slots; uops of that many are at most 32 records, as every other may be a fused second, and each
- * may begin or end a window and a region.
- */
-enum { WIDTH = 16, FLUSHES = 4, EDGES = 64 };
-
-#define NO_FLUSH UINT64_MAX
 
 struct retired { uint64_t instructions, units; };
 
@@ -59,40 +51,20 @@ struct region {
 	struct retired retired, retired_at_begin;
 };
 
-/* Where a window or a region begins or ends: after all that waited in cycles before `cycle`. */
-struct edge {
-	uint64_t cycle;
-	uint32_t region;               /* WINDOW: a counted window */
-	bool begins, counting;         /* counting: before it */
-};
-#define WINDOW UINT32_MAX
-
-/* Invariant: all slots before the `used`-th of `cycle` are in `sums`; of those waiting now, what they waited will be. */
+/* Of those waiting now, what they waited will be in `sums`. */
 struct slots_lane {
 	struct slots_lane *next;       /* in order of creation */
-	uint32_t thread;
-	bool begun, counting;
-	uint64_t cycle;
-	uint32_t used;
-	uint64_t end;                  /* first cycle that is not final */
-	uint64_t nr;                   /* uops offered */
-	uint64_t turn[2 * WIDTH];      /* [nr % (2 * WIDTH)]: first cycle after it went, or was squashed */
+	struct slot_lane order;
 	struct sums sums;              /* place: not kept here, see place() */
 	struct sums counted;           /* of windows that are over ... */
 	struct sums since;             /* ... and at the beginning of the one that is not */
 	struct retired retired;
-	uint64_t flush[FLUSHES];       /* cycles of flushes after which nothing of the right path came yet */
-	uint32_t nr_flushes;
-	uint32_t nr_edges;
-	struct edge edge[EDGES];       /* the last ones, by nr_edges % EDGES */
-	uint64_t last_edge;            /* cycle of the last one */
 	uint32_t nr_regions;
 	struct region *region;         /* [nr_regions] */
 };
 
 struct slots {
-	uint32_t width;
-	const struct regions *regions;
+	struct slot_order order;
 	struct slots_lane *first, **end;
 };
 
@@ -100,9 +72,7 @@ static int slots_open(void *state, const struct run *run)
 {
 	struct slots *s = state;
 
-	s->width = (uint32_t)run->desc->rename_width;
-	g_assert(s->width <= WIDTH);
-	s->regions = run->regions;
+	slot_order_init(&s->order, run);
 	s->end = &s->first;
 	return 0;
 }
@@ -112,8 +82,7 @@ static int slots_lane(void *state, void *lane, uint32_t thread)
 	struct slots *s = state;
 	struct slots_lane *l = lane;
 
-	l->thread = thread;
-	l->nr = s->width;              /* so many went before cycle 0, as it were */
+	slot_lane_init(&l->order, &s->order, thread);
 	*s->end = l;
 	s->end = &l->next;
 	return 0;
@@ -135,7 +104,7 @@ static struct sums sums_here(const struct slots *s, const struct slots_lane *l)
 {
 	struct sums here = l->sums;
 
-	here.place = l->cycle * s->width + l->used;
+	here.place = l->order.cycle * s->order.width + l->order.used;
 	return here;
 }
 
@@ -144,7 +113,7 @@ static struct sums sums_counted(const struct slots *s, const struct slots_lane *
 {
 	struct sums counted = l->counted, here = sums_here(s, l);
 
-	if (l->counting)
+	if (l->order.counting)
 		sums_add(&counted, &here, &l->since);
 	return counted;
 }
@@ -161,26 +130,18 @@ static void retired_add(struct retired *sum, const struct retired *now, const st
 	sum->units += now->units - then->units;
 }
 
-static void edge_push(struct slots_lane *l, uint32_t region, bool begins)
-{
-	l->edge[l->nr_edges++ % EDGES] = (struct edge){ l->cycle, region, begins, l->counting };
-	l->last_edge = l->cycle;
-}
-
 /* Something waited from the cycle `from` on, across edges: what it waited before each belongs there. */
 static void wait_split(struct slots_lane *l, uint64_t from)
 {
-	uint32_t first = l->nr_edges;
+	const struct slot_lane *o = &l->order;
 	uint64_t counted = 0, at = from;
 
-	while (first > 0 && l->nr_edges - first < EDGES && l->edge[(first - 1) % EDGES].cycle > from)
-		first--;
-	for (; first < l->nr_edges; first++) {
-		const struct edge *e = &l->edge[first % EDGES];
-		uint64_t *to = e->region == WINDOW ? &l->counted.waiting : &l->region[e->region].slots.waiting;
+	for (uint32_t i = slot_first_edge(o, from); i < o->nr_edges; i++) {
+		const struct slot_edge *e = &o->edge[i % SLOT_EDGES];
+		uint64_t *to = e->region == SLOT_WINDOW ? &l->counted.waiting : &l->region[e->region].slots.waiting;
 		counted += e->counting ? e->cycle - at : 0;
 		at = e->cycle;
-		uint64_t before = e->region == WINDOW ? e->cycle - from : counted;
+		uint64_t before = e->region == SLOT_WINDOW ? e->cycle - from : counted;
 		*to += e->begins ? -before : before;
 	}
 }
@@ -189,17 +150,16 @@ static void window(const struct slots *s, struct slots_lane *l)
 {
 	struct sums here = sums_here(s, l);
 
-	edge_push(l, WINDOW, !l->counting);
-	if (l->counting)
+	if (l->order.counting)
 		sums_add(&l->counted, &here, &l->since);
 	else
 		l->since = here;
-	l->counting = !l->counting;
+	slot_window(&l->order);
 }
 
 static struct region *marked(const struct slots *s, struct slots_lane *l, uint32_t insn, struct mark *mark)
 {
-	if (!s->regions || !regions_mark(s->regions, insn, mark))
+	if (!s->order.regions || !regions_mark(s->order.regions, insn, mark))
 		return NULL;
 	if (mark->region >= l->nr_regions) {
 		l->region = g_renew(struct region, l->region, mark->region + 1);
@@ -219,10 +179,10 @@ static void mark_dispatches(const struct slots *s, struct slots_lane *l, uint32_
 		return;
 	if (mark.begin && !r->slot_depth++) {
 		r->slots_at_begin = now;
-		edge_push(l, mark.region, true);
+		slot_edge_push(&l->order, mark.region, true);
 	} else if (!mark.begin && r->slot_depth && !--r->slot_depth) {
 		sums_add(&r->slots, &now, &r->slots_at_begin);
-		edge_push(l, mark.region, false);
+		slot_edge_push(&l->order, mark.region, false);
 	}
 }
 
@@ -246,35 +206,13 @@ static void mark_commits(const struct slots *s, struct slots_lane *l, const stru
 /* The slots between the flush and the first of the right path that is offered; all before the cycle `to`. */
 static void recovery(struct slots_lane *l, uint32_t width, const struct timed *t, uint64_t to)
 {
-	uint64_t from = NO_FLUSH, avail = t->fetch + t->avail;
+	const struct slot_lane *o = &l->order;
+	uint64_t from = slot_first_flush(o)->cycle + 1, avail = t->fetch + t->avail;
 
-	for (uint32_t i = 0; i < l->nr_flushes; i++)
-		from = l->flush[i] < from ? l->flush[i] : from;
 	to = avail < to ? avail : to;
-	if (++from < l->cycle)
-		from = l->cycle;
+	from = from < o->cycle ? o->cycle : from;
 	if (from < to)
-		l->sums.recovery += (to - from) * width - (from == l->cycle ? l->used : 0);
-}
-
-/* Something of the right path came: flushes before its fetch are over. Where it commits, all before it are. */
-static void recovered(struct slots_lane *l, const struct timed *t)
-{
-	uint32_t n = 0;
-
-	if (t->flags & TIMED_SQUASHED)
-		for (uint32_t i = 0; i < l->nr_flushes; i++)
-			if (l->flush[i] > t->fetch)
-				l->flush[n++] = l->flush[i];
-	l->nr_flushes = n;
-}
-
-static void flushes(struct slots_lane *l, const struct timed *t)
-{
-	bool at_execution = t->flags & TIMED_MISPREDICT && t->complete != TIMED_NEVER;
-
-	if (l->nr_flushes < FLUSHES)
-		l->flush[l->nr_flushes++] = at_execution ? t->fetch + t->complete : timed_leave(t);
+		l->sums.recovery += (to - from) * width - (from == o->cycle ? o->used : 0);
 }
 
 /* --- slots ------------------------------------------------------------------------------------------- */
@@ -282,14 +220,12 @@ static void flushes(struct slots_lane *l, const struct timed *t)
 /* The next slot's uop, offered in the cycle `avail`, waits in the cycles before `to` that are its turn to. */
 static inline void wait(struct slots_lane *l, uint32_t width, uint64_t avail, uint64_t to, uint64_t gone)
 {
-	uint64_t turn = l->turn[(l->nr - width) % (2 * WIDTH)];
-	uint64_t from = avail > turn ? avail : turn;
+	uint64_t from = slot_wait(&l->order, width, avail, gone + 1);
 
-	l->turn[l->nr++ % (2 * WIDTH)] = gone + 1;
 	if (from >= to)
 		return;
 	l->sums.waiting += to - from;
-	if (__builtin_expect(from < l->last_edge, 0))
+	if (__builtin_expect(from < l->order.last_edge, 0))
 		wait_split(l, from);
 }
 
@@ -297,13 +233,7 @@ static inline void wait(struct slots_lane *l, uint32_t width, uint64_t avail, ui
 static void never(const struct slots *s, struct slots_lane *l, const struct timed *t, uint32_t slots)
 {
 	for (; slots > 0; slots--)
-		wait(l, s->width, t->fetch + t->avail, timed_leave(t) + 1, timed_leave(t));
-}
-
-static void advance(struct slots_lane *l, uint64_t cycle)
-{
-	l->used = cycle > l->cycle ? 0 : l->used;
-	l->cycle = cycle > l->cycle ? cycle : l->cycle;
+		wait(l, s->order.width, t->fetch + t->avail, timed_leave(t) + 1, timed_leave(t));
 }
 
 /* One record of any kind. Those that were never offered have no slots. */
@@ -311,37 +241,30 @@ static void go(const struct slots *s, struct slots_lane *l, const struct timed *
 {
 	bool commits = timed_commits(t), wrong = t->flags & TIMED_WRONG;
 	uint64_t leave = timed_leave(t), to = timed_dispatch(t);
-	uint32_t slot = 0;
+	uint32_t slot = 0, width = s->order.width;
+	struct slot_lane *o = &l->order;
 
 	if (t->avail == TIMED_NEVER)
 		return;
 	if (t->dispatch == TIMED_NEVER)
 		to = leave + 1;
-	if (l->nr_flushes && !wrong) {
-		recovery(l, s->width, t, to);
-		recovered(l, t);
+	if (o->nr_flushes && !wrong) {
+		recovery(l, width, t, to);
+		slot_recovered(o, t);
 	}
-	advance(l, to);
+	slot_advance(o, to);
 	if (t->dispatch == TIMED_NEVER) {
 		never(s, l, t, t->slots);
 		return;
 	}
 	if (t->flags & (TIMED_FLUSHER | TIMED_MISPREDICT) && !wrong)
-		flushes(l, t);
-	if (commits && l->counting != !!(t->flags & TIMED_COUNTED))
+		slot_flushed(o, t);
+	if (commits && o->counting != !!(t->flags & TIMED_COUNTED))
 		window(s, l);
 	if (commits && t->flags & TIMED_MARK)
 		mark_dispatches(s, l, t->insn);
-	for (; slot < t->slots; slot++) {
-		if (l->used == s->width) {
-			if (!commits && l->cycle >= leave)
-				break;
-			l->cycle++;
-			l->used = 0;
-		}
-		wait(l, s->width, t->fetch + t->avail, l->cycle, l->cycle);
-		l->used++;
-	}
+	for (; slot < t->slots && slot_take(o, width, commits, leave); slot++)
+		wait(l, width, t->fetch + t->avail, o->cycle, o->cycle);
 	never(s, l, t, t->slots - slot);
 	l->sums.issued += slot;
 	l->sums.retired += commits ? slot : 0;
@@ -354,12 +277,10 @@ static void go(const struct slots *s, struct slots_lane *l, const struct timed *
  */
 static const struct timed *go_plain(const struct slots *s, struct slots_lane *l, const struct timed *t, const struct timed *end)
 {
-	/* A bit that is in `usual` and in no record makes all those of the right path special after a flush. */
-	const uint32_t usual = (l->counting ? TIMED_COUNTED : 0) | (l->nr_flushes ? 1u << 16 : 0);
-	const uint32_t special = TIMED_SQUASHED | TIMED_FLUSHER | TIMED_MISPREDICT | TIMED_MARK | TIMED_COUNTED | 1u << 16;
-	const uint32_t width = s->width;
-	uint64_t cycle = l->cycle, nr = l->nr, waiting = 0, issued = 0, retired = 0, uops = 0;
-	uint32_t used = l->used;
+	struct slot_lane *o = &l->order;
+	const uint32_t usual = slot_usual(o), width = s->order.width;
+	uint64_t cycle = o->cycle, nr = o->nr, waiting = 0, issued = 0, retired = 0, uops = 0;
+	uint32_t used = o->used;
 
 	for (; t < end; t++) {
 		bool never = t->dispatch == TIMED_NEVER;       /* then its turn is over with its squash, and it gets no slot */
@@ -368,21 +289,21 @@ static const struct timed *go_plain(const struct slots *s, struct slots_lane *l,
 
 		if (t->avail == TIMED_NEVER)
 			continue;
-		uint64_t turn = l->turn[(nr - width) % (2 * WIDTH)], from = avail > turn ? avail : turn;
-		if (__builtin_expect((((t->flags ^ usual) & special & commits) | (slots > 1)) || from < l->last_edge, 0))
+		uint64_t from = slot_waits_from(o, width, nr, avail);
+		if (__builtin_expect(!slot_is_usual(t, usual, commits) | (slots > 1) | (from < o->last_edge), 0))
 			break;
 		used = to > cycle ? gets : used + gets;
 		cycle = to > cycle ? to : cycle;
 		waiting += from < to ? (to - from) * slots : 0;
-		l->turn[nr % (2 * WIDTH)] = to + !never;
+		o->turn[nr % (2 * SLOT_WIDTH)] = to + !never;
 		nr += slots;
 		issued += gets;
 		retired += gets & commits;
 		uops += t->uops & commits;
 	}
-	l->cycle = cycle;
-	l->used = used;
-	l->nr = nr;
+	o->cycle = cycle;
+	o->used = used;
+	o->nr = nr;
 	l->sums.waiting += waiting;
 	l->sums.issued += issued;
 	l->sums.retired += retired;
@@ -412,24 +333,21 @@ static void slots_block(void *state, void *lane, const struct block *b)
 	const struct slots *s = state;
 	struct slots_lane *l = lane;
 
-	if (!l->begun && b->n) {
-		l->begun = true;
-		l->counting = b->t->flags & TIMED_COUNTED;
-	}
+	slot_begin(&l->order, b);
 	for (const struct timed *t = b->t, *end = t + b->n; t < end; ) {
 		t = go_plain(s, l, t, end);
 		if (t < end)
 			go(s, l, t++);
 	}
 	retire(s, l, &b->walked);
-	l->end = b->walked.end;
+	l->order.end = b->walked.end;
 }
 
 static void slots_finish(void *state, void *lane)
 {
 	struct slots_lane *l = lane;
 
-	advance(l, l->end);
+	slot_advance(&l->order, l->order.end);
 }
 
 void slots_read(const void *state, const void *lane, const struct walker *w, struct counters *out)
@@ -482,19 +400,20 @@ static struct region region_sum(const struct slots *s, uint32_t index)
 static int slots_save(const void *state, struct profile *out)
 {
 	const struct slots *s = state;
-	uint32_t nr = s->regions ? regions_count(s->regions) : 0;
+	const struct regions *regions = s->order.regions;
+	uint32_t nr = regions ? regions_count(regions) : 0;
 	int err = 0;
 
 	for (const struct slots_lane *l = s->first; l && !err; l = l->next) {
 		struct sums now = sums_counted(s, l);
 		struct slot_counts slots = slot_counts(&now);
-		err = profile_thread(out, l->thread, l->retired.instructions, now.uops, l->retired.units, &slots);
+		err = profile_thread(out, l->order.thread, l->retired.instructions, now.uops, l->retired.units, &slots);
 	}
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		struct region r = region_sum(s, i);
 		struct slot_counts slots = slot_counts(&r.slots);
 		if (r.entries || slots.total)
-			err = profile_region(out, regions_name(s->regions, i), r.entries, r.retired.instructions,
+			err = profile_region(out, regions_name(regions, i), r.entries, r.retired.instructions,
 			                     r.retired.units, &slots);
 	}
 	return err;

@@ -9,31 +9,19 @@
  *
  * Here are the first ones of each pair, in slots, of the run, of each thread and marked region; the rest is by subtraction.
  * Slots are those of slots.c: in the order of dispatch, classed by the same rules, from and to the same instructions of a
- * counted window or region; sums are of all that is counted, regions are differences of them. A squash that the core finds without a branch counts as a machine clear with all behind it, but for the wrong paths in its shadow.
+ * counted window or region; sums are of all that is counted, regions are differences of them. A squash that the core finds
+ * without a branch counts as a machine clear with all behind it, but for the wrong paths in its shadow.
  * Ref: Yasin, "A top-down method", ISPASS 2014.
  */
 #include <glib.h>
 #include <string.h>
 
-#include "method/feed.h"
+#include "method/slot_order.h"
 #include "profile/profile.h"
 
-enum { WIDTH = 16, FLUSHES = 4, EDGES = 64 };
 enum { DATA_EVENTS = PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC };
 
-#define NEVER UINT64_MAX
-
 struct span { uint64_t from, to; };
-struct refill { uint64_t cycle; bool branch; };
-
-/* Where a window or a region begins or ends; counting: before it. */
-struct edge {
-	uint64_t cycle;
-	uint32_t region;               /* WINDOW: a counted window */
-	bool begins, counting;
-};
-#define WINDOW UINT32_MAX
-
 struct parts { uint64_t latency, branch, memory; };
 
 /* A marked region in one thread. */
@@ -43,21 +31,10 @@ struct region {
 	struct parts since;            /* ... and the lane's at the beginning of the one that is not */
 };
 
-/* Invariant as in slots.c: all slots before the `used`-th of `cycle` are classed. */
 struct topdown_lane {
 	struct topdown_lane *next;
-	uint32_t thread;
-	bool begun, counting;
-	uint64_t cycle, end;
-	uint32_t used;
-	uint64_t nr;                   /* uops offered */
-	uint64_t turn[2 * WIDTH];      /* [nr % (2 * WIDTH)]: first cycle after it went, or was squashed */
+	struct slot_lane order;
 	struct parts parts;
-	struct refill flush[FLUSHES];   /* after which nothing of the right path came yet */
-	uint32_t nr_flushes;
-	struct edge edge[EDGES];       /* the last ones, by nr_edges % EDGES */
-	uint32_t nr_edges;
-	uint64_t last_edge;            /* cycle of the last one */
 	struct region *region;         /* [nr_regions] */
 	uint32_t nr_regions;
 	GArray *misses;                /* struct span: cycles in which the oldest had a data miss and was not done; from .first on */
@@ -66,8 +43,7 @@ struct topdown_lane {
 };
 
 struct topdown {
-	uint32_t width;
-	const struct regions *regions;
+	struct slot_order order;
 	struct topdown_lane *first, **end;
 };
 
@@ -75,9 +51,7 @@ static int topdown_open(void *state, const struct run *run)
 {
 	struct topdown *s = state;
 
-	s->width = (uint32_t)run->desc->rename_width;
-	g_assert(s->width <= WIDTH);
-	s->regions = run->regions;
+	slot_order_init(&s->order, run);
 	s->end = &s->first;
 	return 0;
 }
@@ -87,8 +61,7 @@ static int topdown_lane(void *state, void *lane, uint32_t thread)
 	struct topdown *s = state;
 	struct topdown_lane *l = lane;
 
-	l->thread = thread;
-	l->nr = s->width;
+	slot_lane_init(&l->order, &s->order, thread);
 	l->misses = g_array_new(FALSE, FALSE, sizeof(struct span));
 	*s->end = l;
 	s->end = &l->next;
@@ -141,24 +114,21 @@ static uint64_t missing(struct topdown_lane *l, uint64_t from, uint64_t to)
  */
 static void wait(struct topdown_lane *l, uint32_t width, uint64_t avail, uint64_t to, uint64_t turn_after)
 {
-	uint64_t turn = l->turn[(l->nr - width) % (2 * WIDTH)], from = MAX(avail, turn), sum = 0;
-	uint32_t i = l->nr_edges;
+	struct slot_lane *o = &l->order;
+	uint64_t from = slot_wait(o, width, avail, turn_after), sum = 0;
 
-	l->turn[l->nr++ % (2 * WIDTH)] = turn_after;
 	if (from >= to)
 		return;
-	while (i > 0 && l->nr_edges - i < EDGES && l->edge[(i - 1) % EDGES].cycle > from)
-		i--;
-	for (; i < l->nr_edges; i++) {
-		const struct edge *e = &l->edge[i % EDGES];
+	for (uint32_t i = slot_first_edge(o, from); i < o->nr_edges; i++) {
+		const struct slot_edge *e = &o->edge[i % SLOT_EDGES];
 		uint64_t until = MIN(e->cycle, to);
 		if (e->counting && from < until)
 			sum += missing(l, from, until);
 		from = until;
-		if (e->region != WINDOW)
+		if (e->region != SLOT_WINDOW)
 			l->region[e->region].parts.memory += e->begins ? -sum : sum;
 	}
-	if (from < to && l->counting)
+	if (from < to && o->counting)
 		sum += missing(l, from, to);
 	l->parts.memory += sum;
 }
@@ -168,66 +138,21 @@ static void wait(struct topdown_lane *l, uint32_t width, uint64_t avail, uint64_
 /* Slots before the cycle `to`, where `t` is the next to have one, or to have waited for one. */
 static void empty(struct topdown_lane *l, uint32_t width, const struct timed *t, uint64_t to)
 {
-	uint64_t avail = t->fetch + t->avail, until = MIN(avail, to), flushed = NEVER;
-	bool branch = false;
+	const struct slot_lane *o = &l->order;
+	const struct slot_flush *flush = t->flags & TIMED_WRONG ? NULL : slot_first_flush(o);
+	uint64_t avail = t->fetch + t->avail, until = MIN(avail, to);
 
-	for (uint32_t i = 0; i < l->nr_flushes && !(t->flags & TIMED_WRONG); i++)
-		if (l->flush[i].cycle < flushed) {
-			flushed = l->flush[i].cycle;
-			branch = l->flush[i].branch;
-		}
 	/* Nothing at all came in the cycles [from, until): those up to the flush are latency. */
-	uint64_t from = l->used ? l->cycle + 1 : l->cycle, recovers = flushed == NEVER ? until : MAX(flushed + 1, l->cycle);
-	if (!l->counting)
+	uint64_t from = o->used ? o->cycle + 1 : o->cycle, recovers = flush ? MAX(flush->cycle + 1, o->cycle) : until;
+	if (!o->counting)
 		return;
 	if (from < MIN(recovers, until))
 		l->parts.latency += (MIN(recovers, until) - from) * width;
-	if (branch && recovers < until)
-		l->parts.branch += (until - recovers) * width - (recovers == l->cycle ? l->used : 0);
-}
-
-/* Something of the right path came: flushes before its fetch are over. Where it commits, all before it are. */
-static void recovered(struct topdown_lane *l, const struct timed *t)
-{
-	uint32_t n = 0;
-
-	if (t->flags & TIMED_SQUASHED)
-		for (uint32_t i = 0; i < l->nr_flushes; i++)
-			if (l->flush[i].cycle > t->fetch)
-				l->flush[n++] = l->flush[i];
-	l->nr_flushes = n;
-}
-
-static void flushes(struct topdown_lane *l, const struct timed *t)
-{
-	bool branch = t->flags & TIMED_MISPREDICT;
-	uint64_t cycle = branch && t->complete != TIMED_NEVER ? t->fetch + t->complete : timed_leave(t);
-
-	if (l->nr_flushes < FLUSHES)
-		l->flush[l->nr_flushes++] = (struct refill){ cycle, branch };
+	if (flush && flush->branch && recovers < until)
+		l->parts.branch += (until - recovers) * width - (recovers == o->cycle ? o->used : 0);
 }
 
 /* --- records ----------------------------------------------------------------------------------------- */
-
-static void advance(struct topdown_lane *l, uint64_t cycle)
-{
-	if (cycle > l->cycle) {
-		l->cycle = cycle;
-		l->used = 0;
-	}
-}
-
-static void edge_push(struct topdown_lane *l, uint32_t region, bool begins)
-{
-	l->edge[l->nr_edges++ % EDGES] = (struct edge){ l->cycle, region, begins, l->counting };
-	l->last_edge = l->cycle;
-}
-
-static void window(struct topdown_lane *l)
-{
-	edge_push(l, WINDOW, !l->counting);
-	l->counting = !l->counting;
-}
 
 static void parts_add(struct parts *to, const struct parts *now, const struct parts *then)
 {
@@ -240,7 +165,7 @@ static void mark_dispatches(const struct topdown *s, struct topdown_lane *l, uin
 {
 	struct mark mark;
 
-	if (!s->regions || !regions_mark(s->regions, insn, &mark))
+	if (!s->order.regions || !regions_mark(s->order.regions, insn, &mark))
 		return;
 	if (mark.region >= l->nr_regions) {
 		l->region = g_renew(struct region, l->region, mark.region + 1);
@@ -250,10 +175,10 @@ static void mark_dispatches(const struct topdown *s, struct topdown_lane *l, uin
 	struct region *r = &l->region[mark.region];
 	if (mark.begin && !r->depth++) {
 		r->since = l->parts;
-		edge_push(l, mark.region, true);
+		slot_edge_push(&l->order, mark.region, true);
 	} else if (!mark.begin && r->depth && !--r->depth) {
 		parts_add(&r->parts, &l->parts, &r->since);
-		edge_push(l, mark.region, false);
+		slot_edge_push(&l->order, mark.region, false);
 	}
 }
 
@@ -261,35 +186,28 @@ static void go(const struct topdown *s, struct topdown_lane *l, const struct tim
 {
 	bool commits = timed_commits(t), wrong = t->flags & TIMED_WRONG, enters = t->dispatch != TIMED_NEVER;
 	uint64_t leave = timed_leave(t), to = enters ? timed_dispatch(t) : leave + 1, avail = t->fetch + t->avail;
-	uint32_t slot = 0;
+	uint32_t slot = 0, width = s->order.width;
+	struct slot_lane *o = &l->order;
 
 	if (t->avail == TIMED_NEVER)
 		return;
-	if (to > l->cycle)
-		empty(l, s->width, t, to);
-	if (l->nr_flushes && !wrong)
-		recovered(l, t);
-	advance(l, to);
+	if (to > o->cycle)
+		empty(l, width, t, to);
+	if (o->nr_flushes && !wrong)
+		slot_recovered(o, t);
+	slot_advance(o, to);
 	if (enters && t->flags & (TIMED_FLUSHER | TIMED_MISPREDICT) && !wrong)
-		flushes(l, t);
-	if (commits && l->counting != !!(t->flags & TIMED_COUNTED))
-		window(l);
+		slot_flushed(o, t);
+	if (commits && o->counting != !!(t->flags & TIMED_COUNTED))
+		slot_window(o);
 	if (commits && t->flags & TIMED_MARK)
 		mark_dispatches(s, l, t->insn);
-	for (; enters && slot < t->slots; slot++) {
-		if (l->used == s->width) {
-			if (!commits && l->cycle >= leave)
-				break;
-			l->cycle++;
-			l->used = 0;
-		}
-		wait(l, s->width, avail, l->cycle, l->cycle + 1);
-		l->used++;
-	}
-	if (l->counting && wrong)
+	for (; enters && slot < t->slots && slot_take(o, width, commits, leave); slot++)
+		wait(l, width, avail, o->cycle, o->cycle + 1);
+	if (o->counting && wrong)
 		l->parts.branch += slot;
 	for (; slot < t->slots; slot++)
-		wait(l, s->width, avail, leave + 1, leave + 1);
+		wait(l, width, avail, leave + 1, leave + 1);
 }
 
 /*
@@ -298,13 +216,11 @@ static void go(const struct topdown *s, struct topdown_lane *l, const struct tim
  */
 static const struct timed *go_plain(const struct topdown *s, struct topdown_lane *l, const struct timed *t, const struct timed *end)
 {
-	/* A bit that is in `usual` and in no record makes all those of the right path special after a flush. */
-	const uint32_t usual = (l->counting ? TIMED_COUNTED : 0) | (l->nr_flushes ? 1u << 16 : 0);
-	const uint32_t special = TIMED_SQUASHED | TIMED_FLUSHER | TIMED_MISPREDICT | TIMED_MARK | TIMED_COUNTED | 1u << 16;
-	const uint32_t width = s->width;
+	struct slot_lane *o = &l->order;
+	const uint32_t usual = slot_usual(o), width = s->order.width;
 	struct parts sum = { 0 };
-	uint64_t cycle = l->cycle, nr = l->nr;
-	uint32_t used = l->used;
+	uint64_t cycle = o->cycle, nr = o->nr;
+	uint32_t used = o->used;
 
 	for (; t < end; t++) {
 		bool never = t->dispatch == TIMED_NEVER;       /* then its turn is over with its squash, and it gets no slot */
@@ -313,8 +229,8 @@ static const struct timed *go_plain(const struct topdown *s, struct topdown_lane
 
 		if (t->avail == TIMED_NEVER)
 			continue;
-		uint64_t turn = l->turn[(nr - width) % (2 * WIDTH)], from = MAX(avail, turn);
-		if (__builtin_expect((((t->flags ^ usual) & special & commits) | (slots > 1)) || from < l->last_edge, 0))
+		uint64_t from = slot_waits_from(o, width, nr, avail);
+		if (__builtin_expect(!slot_is_usual(t, usual, commits) | (slots > 1) | (from < o->last_edge), 0))
 			break;
 		if (to > cycle) {
 			uint64_t first = cycle + (used > 0), until = MIN(avail, to);
@@ -322,17 +238,17 @@ static const struct timed *go_plain(const struct topdown *s, struct topdown_lane
 			cycle = to;
 			used = 0;
 		}
-		l->turn[nr % (2 * WIDTH)] = to + !never;
+		o->turn[nr % (2 * SLOT_WIDTH)] = to + !never;
 		nr += slots;
 		used += gets;
 		sum.branch += gets & ~commits;
 		if (from < to && slots)
 			sum.memory += missing(l, from, to);
 	}
-	l->cycle = cycle;
-	l->used = used;
-	l->nr = nr;
-	if (l->counting) {
+	o->cycle = cycle;
+	o->used = used;
+	o->nr = nr;
+	if (o->counting) {
 		const struct parts zero = { 0 };
 		parts_add(&l->parts, &sum, &zero);
 	}
@@ -344,17 +260,14 @@ static void topdown_block(void *state, void *lane, const struct block *b)
 	const struct topdown *s = state;
 	struct topdown_lane *l = lane;
 
-	if (!l->begun && b->n) {
-		l->begun = true;
-		l->counting = b->t->flags & TIMED_COUNTED;
-	}
+	slot_begin(&l->order, b);
 	find_misses(l, &b->walked);
 	for (const struct timed *t = b->t, *end = t + b->n; t < end; ) {
 		t = go_plain(s, l, t, end);
 		if (t < end)
 			go(s, l, t++);
 	}
-	l->end = b->walked.end;
+	l->order.end = b->walked.end;
 }
 
 /* After the last record nothing is offered any more. */
@@ -362,10 +275,11 @@ static void topdown_finish(void *state, void *lane)
 {
 	const struct topdown *s = state;
 	struct topdown_lane *l = lane;
-	uint64_t from = l->used ? l->cycle + 1 : l->cycle;
+	const struct slot_lane *o = &l->order;
+	uint64_t from = o->used ? o->cycle + 1 : o->cycle;
 
-	if (l->counting && from < l->end)
-		l->parts.latency += (l->end - from) * s->width;
+	if (o->counting && from < o->end)
+		l->parts.latency += (o->end - from) * s->order.width;
 }
 
 /* Saved as figures of `name`, which is freed. */
@@ -404,7 +318,8 @@ static int topdown_save(const void *state, struct profile *out)
 {
 	const struct topdown *s = state;
 	const struct parts zero = { 0 };
-	uint32_t nr = s->regions ? regions_count(s->regions) : 0;
+	const struct regions *regions = s->order.regions;
+	uint32_t nr = regions ? regions_count(regions) : 0;
 	struct parts sum = { 0 };
 	int err;
 
@@ -412,10 +327,10 @@ static int topdown_save(const void *state, struct profile *out)
 		parts_add(&sum, &l->parts, &zero);
 	err = save(out, g_strdup(TOPDOWN_RUN), &sum);
 	for (const struct topdown_lane *l = s->first; l && !err; l = l->next)
-		err = save(out, g_strdup_printf(TOPDOWN_THREAD, l->thread), &l->parts);
+		err = save(out, g_strdup_printf(TOPDOWN_THREAD, l->order.thread), &l->parts);
 	for (uint32_t i = 0; i < nr && !err; i++)
 		if (region_sum(s, i, &sum))
-			err = save(out, g_strdup_printf(TOPDOWN_REGION, regions_name(s->regions, i)), &sum);
+			err = save(out, g_strdup_printf(TOPDOWN_REGION, regions_name(regions, i)), &sum);
 	return err;
 }
 
