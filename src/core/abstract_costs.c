@@ -24,13 +24,14 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 	uint64_t line = (uint64_t)d->l1d_line;
 
 	c->inverse[RESOURCE_FRONTEND] = ratio(1, (uint64_t)d->rename_width);
-	c->inverse[RESOURCE_UOPCACHE] = ratio(1, (uint64_t)d->uopcache_width);
+	c->lines = d->uopcache_whole;
+	c->inverse[RESOURCE_UOPCACHE] = ratio(d->uopcache_whole ? (uint64_t)d->uopcache_line_uops : 1, (uint64_t)d->uopcache_width);
 	c->inverse[RESOURCE_FETCH] = ticks(1);
 	c->inverse[RESOURCE_PREDECODE] = ratio(1, (uint64_t)d->fetch_width);
 	c->inverse[RESOURCE_DECODE] = ratio(1, (uint64_t)d->decode_width);
 	c->inverse[RESOURCE_COMPLEX] = d->decode_complex ? ratio(1, (uint64_t)d->decode_complex) : 0;
 	c->inverse[RESOURCE_MICROCODE] = ratio(1, (uint64_t)d->microcode_width);
-	c->inverse[RESOURCE_TAKEN] = ticks(1 + d->branch_taken_bubble);
+	c->inverse[RESOURCE_TAKEN] = ratio(1 + (uint64_t)d->branch_taken_bubble, d->uopcache_whole ? (uint64_t)d->branch_lookups : 1);
 	c->inverse[RESOURCE_RETIRE] = ratio(1, (uint64_t)d->commit_width);
 	c->inverse[RESOURCE_DRAIN] = ratio(1, (uint64_t)d->store_queue_drain_width);
 	c->inverse[RESOURCE_L2] = ratio(line, (uint64_t)d->l2_bandwidth * (uint64_t)d->l2_banks);

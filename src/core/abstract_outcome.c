@@ -8,6 +8,7 @@
 #include "core/abstract_memory.h"
 #include "core/branch.h"
 #include "core/cache.h"
+#include "core/lines.h"
 #include "core/mirror.h"
 
 /*
@@ -59,6 +60,7 @@ struct outcomes {
 	uint64_t building;             /* window the decoders are in; UINT64_MAX: none */
 	unsigned build_uops;
 	bool build_ok;
+	struct uop_lines lines;        /* where the uop cache is read line by line */
 	uint64_t line;                 /* last code line looked at */
 
 	bool fused;                    /* the instruction before makes a pair with the next */
@@ -131,16 +133,43 @@ static void build_add(struct outcomes *o, const struct insn *in, uint64_t window
 		o->build_ok = false;
 }
 
+enum entry { ENTRY_NONE, ENTRY_STRAIGHT, ENTRY_ANEW };
+
+/* Where the uop cache is read line by line: the reads that pass with the instruction, those left out before it included. */
+static unsigned reads(struct uop_lines *l, const struct core_desc *d, const struct insn *in, enum entry entry)
+{
+	uint32_t before = l->used, cycles = 0;
+
+	if (entry != ENTRY_NONE) {
+		bool along = entry == ENTRY_ANEW && d->branch_lookups > 1 && l->used < l->most;
+		cycles += !along;
+		lines_enter(l, along, entry == ENTRY_STRAIGHT);
+	}
+	if (in->flags & INSN_MICROCODED)
+		lines_end(l);
+	else
+		cycles += lines_take(l);
+	uint32_t n = cycles * l->most + l->used - before;
+	return OUTCOME_READ * (n < OUTCOME_READS ? n : OUTCOME_READS);
+}
+
+static inline bool same_page(const struct outcomes *o, uint64_t window)
+{
+	return (window ^ o->window) >> (LINES_PAGE - o->window_shift) == 0;
+}
+
 /* How the instruction comes into the core: flags of the head. Code lines go to `out`. */
 static unsigned deliver(struct outcomes *o, const struct insn *in, struct outcome_stream *out)
 {
 	uint64_t last = in->pc + in->length - 1u;
 	unsigned flags = 0;
+	enum entry entry = ENTRY_NONE;
 
 	if (o->uops_on) {
 		uint64_t window = in->pc >> o->window_shift;
 		if (o->broken || window != o->window) {
 			bool building = window == o->building && !o->broken;
+			entry = o->cached && !o->broken && same_page(o, window) ? ENTRY_STRAIGHT : ENTRY_ANEW;
 			o->cached = !building && uop_lookup(o, window);
 			if (o->cached)
 				build_end(o);
@@ -155,7 +184,7 @@ static unsigned deliver(struct outcomes *o, const struct insn *in, struct outcom
 	}
 	o->broken = false;
 	if (o->cached)
-		return flags;
+		return o->lines.most ? flags | reads(&o->lines, o->desc, in, entry) : flags;
 	if (in->pc >> o->memory.line_shift != o->line)
 		outcome_fetch(&o->memory, in->pc, out);
 	if (last >> o->memory.line_shift != in->pc >> o->memory.line_shift)
@@ -406,6 +435,8 @@ static inline bool one_short(struct outcomes *o, const struct step *s, struct ou
 	    s->flags & (STEP_ENTER | STEP_FAULT))
 		return false;
 	unsigned flags = s->flags & STEP_COUNTED ? OUTCOME_COUNTED : 0;
+	if (o->lines.most)
+		flags |= reads(&o->lines, o->desc, in, ENTRY_NONE);
 	outcome_push(out, 0);
 	if (s->flags & STEP_LOAD && s->bytes)
 		load(o, in, s, out);
@@ -505,6 +536,7 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	}
 	o->fetch_shift = (unsigned)__builtin_ctz((unsigned)d->fetch_bytes);
 	o->window_shift = (unsigned)__builtin_ctz((unsigned)d->uopcache_window);
+	lines_init(&o->lines, d);
 	*out = o;
 	return 0;
 }

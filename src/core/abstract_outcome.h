@@ -9,7 +9,7 @@
  * The stream is of 64-bit words: a head for each instruction, then its own words in the order of its accesses.
  *
  * Not modelled: the wrong path, ordering of memory by speculation (loads read from the right store), the loop buffer,
- * limits on windows a cycle of the uop cache.
+ * limits on windows a cycle of a uop cache that is not read line by line (core/lines.h).
  * Place: steps -> outcome -> abstract_time.c. Ref: Gus §3.1.1 (caches).
  */
 #ifndef CYCLEWISE_CORE_ABSTRACT_OUTCOME_H
@@ -35,7 +35,9 @@ enum outcome_flags {
 	OUTCOME_ENTER      = 1 << 7,   /* of a signal handler: nothing before it led here */
 	OUTCOME_FAULT      = 1 << 8,
 	OUTCOME_LINES      = 1 << 9,   /* the first words are those of its code, up to OUTCOME_ACCESSES */
+	OUTCOME_READ       = 1 << 10,  /* times how many reads of lines of the uop cache have passed with it, up to OUTCOME_READS */
 };
+enum { OUTCOME_READS = 15 };
 
 enum outcome_kind {
 	OUTCOME_LOAD, OUTCOME_STORE, OUTCOME_SOFT, /* an access; a software prefetch */
@@ -55,11 +57,11 @@ enum outcome_split { SPLIT_NONE, SPLIT_LINE, SPLIT_PAGE };
 
 enum { OUTCOME_FAR = 4095 };           /* stores back that a load may still read from; older ones have left every queue */
 
-/* head: recipe 24 | flags 12 | words that follow 28 */
-static inline uint64_t outcome_head(uint32_t recipe, unsigned flags, uint64_t words) { return recipe | (uint64_t)flags << 24 | words << 36; }
+/* head: recipe 24 | flags 14 | words that follow 26 */
+static inline uint64_t outcome_head(uint32_t recipe, unsigned flags, uint64_t words) { return recipe | (uint64_t)flags << 24 | words << 38; }
 static inline uint32_t outcome_recipe(uint64_t head) { return (uint32_t)head & 0xffffff; }
-static inline unsigned outcome_flags(uint64_t head) { return (unsigned)(head >> 24) & 0xfff; }
-static inline uint64_t outcome_words(uint64_t head) { return head >> 36; }
+static inline unsigned outcome_flags(uint64_t head) { return (unsigned)(head >> 24) & 0x3fff; }
+static inline uint64_t outcome_words(uint64_t head) { return head >> 38; }
 
 /*
  * Other words: kind 4 | level 3 | simple 1 | tlb 2 | split 2 | distance 12 .. | slot of L1D 16 | slot of L2 24

@@ -75,6 +75,17 @@ INLINE bool supply_by(struct chrono *v, struct flow *f, const enum chrono_mode m
 	return waits;
 }
 
+/* By uops, or by the lines read for it: what is in the line of the one before waits with it. */
+INLINE void supply_cached(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct way *y, uint64_t least)
+{
+	uint64_t amount = v->cost.lines ? y->flags / OUTCOME_READ : y->p->decode_uops;
+
+	if (constrain_by(v, mode, &f->supply, RESOURCE_UOPCACHE))
+		f->why_supply = RESOURCE_UOPCACHE;
+	if (amount)
+		use(v, mode, RESOURCE_UOPCACHE, amount, least);
+}
+
 /* The front end offers it: as fast as the uop cache or the decoders deliver, as far ahead as the queue reaches. */
 INLINE void offer(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
@@ -92,7 +103,7 @@ INLINE void offer(struct chrono *v, struct flow *f, const enum chrono_mode mode,
 		if ((p->decode_uops > 1 || p->flags & (INSN_COMPLEX | INSN_MICROCODED)) && v->inverse[RESOURCE_COMPLEX])
 			supply_by(v, f, mode, RESOURCE_COMPLEX, 1, least);
 	} else if (!(y->kind & INSN_MICROCODED)) {
-		supply_by(v, f, mode, RESOURCE_UOPCACHE, p->decode_uops, least);
+		supply_cached(v, f, mode, y, least);
 	}
 	if (y->kind & INSN_MICROCODED)
 		supply_by(v, f, mode, RESOURCE_MICROCODE, p->decode_uops, least);

@@ -202,16 +202,34 @@ static void predict(struct frontend *f, uint64_t pc)
 	f->block = block;
 }
 
+/* Whether delivery from the uop cache may go on with another window in the cycle that it is in: a sequential one, or one that a jump led to. */
+static bool may_share(const struct frontend *f)
+{
+	const struct delivery *d = &f->run;
+
+	if (d->lines.most)
+		return f->follows && d->lines.used < d->lines.most;
+	return !f->broken && d->deliver_windows < 2 && d->deliver_uops < (unsigned)f->desc->uopcache_width;
+}
+
+/* A window of the uop cache, against the present one. */
+static bool same_page(const struct frontend *f, uint64_t window)
+{
+	return (window ^ f->window) >> (LINES_PAGE - f->window_shift) == 0;
+}
+
 /* Starts the packet that holds `pc`, which the bytes of an instruction reach up to `end`. */
 static void packet_begin(struct frontend *f, const struct insn *in, uint64_t window, enum fetch_path path,
                          struct fetched *out)
 {
 	const struct core_desc *d = f->desc;
 	uint64_t cycle = f->run.next;
+	bool reads = path == PATH_UOPCACHE && f->path == PATH_UOPCACHE, straight = reads && !f->broken && same_page(f, window);
 
-	if (path == PATH_UOPCACHE && f->path == PATH_UOPCACHE && !f->broken && f->run.deliver_windows < 2 &&
-	    f->run.deliver_uops < (unsigned)d->uopcache_width)
-		cycle = f->run.deliver;            /* a second, sequential window in the same cycle */
+	if (reads && may_share(f))
+		cycle = f->run.deliver;
+	else if (reads && f->run.lines.most)
+		cycle = later(cycle, f->run.deliver + 1);
 	if (f->path != PATH_NONE && f->path != path && d->uopcache_sets)
 		cycle += (unsigned)d->uopcache_penalty;
 	f->packet++;
@@ -229,12 +247,14 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 		f->packet_leave[f->packet % FRONTEND_RING] = 0;
 	f->path = path;
 	f->window = window;
-	f->broken = false;
+	f->broken = f->follows = false;
 	f->fetch = cycle;
 	f->bytes_at = cycle;
 	out->packet_first = true;
 	if (path == PATH_UOPCACHE) {
 		build_end(f);
+		if (f->run.lines.most)
+			lines_enter(&f->run.lines, reads && f->run.deliver == cycle, straight);
 		if (f->run.deliver != cycle || !f->run.deliver_uops) {
 			f->run.deliver = cycle;
 			f->run.deliver_uops = 0;
@@ -263,9 +283,10 @@ static uint64_t deliver_cached(struct frontend *f, const struct insn *in)
 	unsigned uops = queue_uops(in);
 
 	if (!(in->flags & INSN_MICROCODED))
-		return delivery_cached(f, &f->run, in, uops);
+		return f->path == PATH_LOOP ? delivery_cached(f, &f->run, in, uops) : delivery_read(f, &f->run, in, uops);
 	f->run.deliver += microcode_cycles(f->desc, uops);
 	f->run.deliver_uops = (unsigned)f->desc->uopcache_width;
+	lines_end(&f->run.lines);
 	return delivery_into(f, &f->run, in, uops);
 }
 
@@ -444,6 +465,7 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 		f->run.next = at + 1;
 	if (!p->redirect && !(again && p->btb == BTB_FIRST))
 		f->lookup += bubble;
+	f->follows = !p->redirect && d->fetch_runahead && d->branch_lookups > 1;
 	f->block = UINT64_MAX;
 	f->run.deliver_uops = 0;
 }
@@ -462,6 +484,7 @@ void frontend_hold(struct frontend *f, uint64_t avail)
 	} else if (f->path != PATH_DECODE && f->run.deliver < deliver) {
 		f->run.deliver = deliver;
 		f->run.deliver_uops = (unsigned)d->uopcache_width;
+		lines_end(&f->run.lines);
 		f->run.next = later(f->run.next, deliver + 1);
 	}
 }
@@ -471,6 +494,7 @@ void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 	build_end(f);
 	f->path = PATH_NONE;
 	f->broken = true;
+	f->follows = false;
 	f->here_bytes = 0;
 	f->run.next = cycle;
 	lookup_from(f, cycle);
@@ -511,6 +535,7 @@ int frontend_init(struct frontend *f, const struct core_desc *desc, struct memor
 	}
 	if (ret)
 		return ret;
+	lines_init(&f->run.lines, desc);
 	f->uops.capacity = (uint32_t)desc->queue_entries;
 	queue_flush(&f->insns);
 	queue_flush(&f->uops);

@@ -21,6 +21,7 @@
 
 #include "core/branch.h"
 #include "core/cycle.h"
+#include "core/lines.h"
 #include "core/memory.h"
 #include "core/params.h"
 #include "core/suppose.h"
@@ -55,6 +56,7 @@ struct delivery {
 	uint64_t into;                 /* cycle in which the youngest instruction entered the uop queue, which is in order */
 	uint64_t deliver;              /* uop cache, loop buffer: cycle now delivered in, uops and windows of it used up */
 	uint32_t deliver_uops, deliver_windows;
+	struct uop_lines lines;
 	uint32_t loop_uops;            /* since the last taken branch */
 };
 
@@ -68,6 +70,7 @@ struct frontend {
 
 	enum fetch_path path;          /* of the present packet */
 	bool broken;                   /* the next instruction starts a new packet: a taken branch, a flush */
+	bool follows;                  /* ... which may be in the cycle of the one before: prediction gives two blocks in one */
 	uint64_t window;               /* of the present packet: pc / window bytes, or fetch blocks */
 	uint64_t here, here_bytes;     /* code that comes from where the youngest did: from the window of the uop cache in delivery,
 	                                  or through the decoders, within block, line and the window in building; 0 bytes: unknown */
@@ -150,7 +153,7 @@ static inline uint64_t delivery_into(const struct frontend *f, struct delivery *
 	if (room > into) {
 		d->deliver += room - into;
 		d->deliver_uops = uops;
-		d->deliver_windows = 1;
+		d->deliver_windows = d->lines.used = 1;
 		into = room;
 	}
 	d->next = later(d->next, d->deliver + (d->deliver_uops >= (unsigned)f->desc->uopcache_width || d->deliver_windows >= 2));
@@ -175,11 +178,20 @@ static inline bool frontend_goes_on(const struct frontend *f, const struct insn 
 	return in->pc - f->here < f->here_bytes;
 }
 
+/* From the uop cache, which may be read line by line. */
+static inline uint64_t delivery_read(const struct frontend *f, struct delivery *d, const struct insn *in, unsigned uops)
+{
+	if (!d->lines.most)
+		return delivery_cached(f, d, in, uops);
+	d->deliver += lines_take(&d->lines);
+	return delivery_into(f, d, in, 0);
+}
+
 /* One for which that holds, from the uop cache, not microcoded. */
 static inline void frontend_cached_on(const struct frontend *f, struct delivery *d, const struct insn *in, struct fetched *out)
 {
 	unsigned uops = queue_uops(in);
-	uint64_t into = delivery_cached(f, d, in, uops);
+	uint64_t into = delivery_read(f, d, in, uops);
 
 	d->loop_uops += uops;
 	d->into = later(d->into, into);

@@ -33,7 +33,9 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(uopcache, line_uops, 6, 1, 16, "uops", "uops a way holds") \
 	X(uopcache, window, 32, 16, 64, "bytes", "aligned code bytes that one entry's ways describe") \
 	X(uopcache, max_ways, 3, 1, 16, "ways", "ways one window may take; more: not cached") \
-	X(uopcache, width, 6, 1, 16, "uops/cycle", "delivered on a hit") \
+	X(uopcache, width, 6, 1, 32, "uops/cycle", "delivered on a hit") \
+	X(uopcache, whole, 0, 0, 1, "0/1", "ways are read whole, width / line_uops a cycle, each with the next line_uops instructions of the path") \
+	X(uopcache, whole_again, 0, 0, 4, "cycles", "lost in a window before each further width / line_uops such ways") \
 	X(uopcache, latency, 6, 0, 20, "cycles", "fetch to the uop queue on a hit") \
 	X(uopcache, penalty, 1, 0, 20, "cycles", "switch from uop cache to decoders and back") \
 	X(uopcache, jcc_erratum, 0, 0, 1, "0/1", "windows with a jump crossing or ending on a 32-byte boundary are not cached") \
