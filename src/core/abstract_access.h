@@ -251,6 +251,44 @@ INLINE struct when line(struct chrono *v, const enum chrono_mode mode, struct wa
 	return there;
 }
 
+/* A load that starts anew, *w, which one does at a time. */
+INLINE void start_anew(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w)
+{
+	if (!v->inverse[RESOURCE_RESTART])
+		return;
+	if (constrain_by(v, mode, w, RESOURCE_RESTART))
+		y->why = RESOURCE_RESTART;
+	use(v, mode, RESOURCE_RESTART, 1, y->dispatch);
+}
+
+/* The store at `distance` is in the way of a load at *w, as long as it has not left its queue. */
+INLINE void collide(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
+{
+	const struct when *freed = &v->freed[(v->nr_written - outcome_distance(word)) % STORE_RING];
+
+	if (freed->t <= w->t)
+		return;
+	if (outcome_kind(word) == OUTCOME_ALIAS) {
+		start_anew(v, mode, y, w);
+		w->t += v->cost.alias;
+		return;
+	}
+	constrain(v, mode, w, freed);
+	y->why = REASON_LOAD;
+	w->t += v->cost.forward_fail;
+}
+
+/* What the load reads comes from the store at `distance`: *there goes to when, which is no sooner than from L1D. */
+INLINE void forward(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *there, uint64_t word)
+{
+	uint64_t after = v->cost.forward[!!(y->kind & INSN_VECTOR_MEM)] + (outcome_kind(word) == OUTCOME_NARROW ? v->cost.narrow : 0);
+
+	if (constrain_after(v, mode, there, &v->written[(v->nr_written - outcome_distance(word)) % STORE_RING], after))
+		y->why = REASON_LOAD;
+	if (mode == CHRONO_PASSAGES && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)
+		y->level = LEVEL_FORWARD;
+}
+
 INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word, uint64_t walk)
 {
 	struct when w = y->address;
@@ -258,16 +296,17 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 
 	if (__builtin_expect(outcome_tlb(word) != TLB_HIT, 0))
 		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
-	if (__builtin_expect(outcome_split(word) != SPLIT_NONE, 0))
+	if (__builtin_expect(outcome_split(word) != SPLIT_NONE, 0)) {
 		issue(v, mode, y, PART_SPLIT, &w);
-	struct when there = line(v, mode, y, &w, word);
-	if (__builtin_expect(outcome_distance(word), 0)) {
-		uint64_t forward = v->cost.forward[!!(y->kind & INSN_VECTOR_MEM)];
-		if (constrain_after(v, mode, &there, &v->written[(v->nr_written - outcome_distance(word)) % STORE_RING], forward))
-			y->why = REASON_LOAD;
-		if (mode == CHRONO_PASSAGES && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)
-			y->level = LEVEL_FORWARD;
+		if (outcome_split(word) == SPLIT_PAGE)
+			start_anew(v, mode, y, &w);
 	}
+	bool collides = outcome_kind(word) == OUTCOME_PARTIAL || outcome_kind(word) == OUTCOME_ALIAS;
+	if (__builtin_expect(collides && outcome_distance(word), 0))
+		collide(v, mode, y, &w, word);
+	struct when there = line(v, mode, y, &w, word);
+	if (__builtin_expect(outcome_distance(word) && !collides, 0))
+		forward(v, mode, y, &there, word);
 	there.t += v->cost.split[outcome_split(word)];
 	if (extra)
 		there.t += y->p->load_extra * v->cost.load_extra;
@@ -315,6 +354,9 @@ INLINE void accesses(struct chrono *v, const enum chrono_mode mode, struct way *
 	for (; word < end; word++) {
 		switch (outcome_kind(*word)) {
 		case OUTCOME_LOAD:
+		case OUTCOME_NARROW:
+		case OUTCOME_PARTIAL:
+		case OUTCOME_ALIAS:
 		case OUTCOME_RENAMED:
 			load_word(v, mode, y, *word, walk);
 			y->lines++;
@@ -329,9 +371,6 @@ INLINE void accesses(struct chrono *v, const enum chrono_mode mode, struct way *
 			line(v, mode, y, &w, *word);
 			break;
 		}
-		case OUTCOME_SOURCE:
-			constrain_after(v, mode, &y->loaded, &v->written[(v->nr_written - outcome_distance(*word)) % STORE_RING], v->cost.forward[0]);
-			break;
 		case OUTCOME_FILL_L1:
 		case OUTCOME_FILL_L2:
 			fill_word(v, mode, y, *word);

@@ -143,12 +143,13 @@ static int make(struct chrono *v, const struct core_desc *d)
 	v->nr_line1 = (uint32_t)(d->l1d_size / d->l1d_line);
 	v->nr_line2 = 1 + (uint32_t)((d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line);
 	v->written = calloc(STORE_RING, sizeof *v->written);
+	v->freed = calloc(STORE_RING, sizeof *v->freed);
 	v->stored = d->forward_renamed ? calloc(STORE_RING, sizeof *v->stored) : NULL;
 	v->line1 = calloc(v->nr_line1, sizeof *v->line1);
 	v->line2 = calloc(v->nr_line2, sizeof *v->line2);
 	v->from1 = calloc(v->nr_line1, 1);
 	v->from2 = calloc(v->nr_line2, 1);
-	if (!v->written || (d->forward_renamed && !v->stored) || !v->line1 || !v->line2 || !v->from1 || !v->from2)
+	if (!v->written || !v->freed || (d->forward_renamed && !v->stored) || !v->line1 || !v->line2 || !v->from1 || !v->from2)
 		err = -ENOMEM;
 	if (!err)
 		err = make_registers(v);
@@ -203,6 +204,7 @@ void chrono_free(struct chrono *v)
 	for (unsigned i = 0; i < NR_MISSES; i++)
 		free(v->missing[i].end);
 	free(v->written);
+	free(v->freed);
 	free(v->stored);
 	free(v->line1);
 	free(v->line2);

@@ -34,6 +34,7 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 	c->inverse[RESOURCE_TAKEN] = ratio(1 + (uint64_t)d->branch_taken_bubble, d->uopcache_whole ? (uint64_t)d->branch_lookups : 1);
 	c->inverse[RESOURCE_RETIRE] = ratio(1, (uint64_t)d->commit_width);
 	c->inverse[RESOURCE_DRAIN] = ratio(1, (uint64_t)d->store_queue_drain_width);
+	c->inverse[RESOURCE_RESTART] = ticks(d->load_queue_restart);
 	c->inverse[RESOURCE_L2] = ratio(line, (uint64_t)d->l2_bandwidth * (uint64_t)d->l2_banks);
 	c->inverse[RESOURCE_LLC] = ratio(line, (uint64_t)d->llc_bandwidth * (uint64_t)d->llc_banks);
 	c->inverse[RESOURCE_MEMORY] = ratio(line * (uint64_t)d->clock_mhz, (uint64_t)d->dram_bandwidth);
@@ -65,6 +66,9 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->code[LEVEL_MEMORY] = ticks(memory);
 	c->forward[0] = ticks(d->forward_latency);
 	c->forward[1] = ticks(d->forward_latency + d->forward_vector);
+	c->narrow = ticks(d->forward_narrow);
+	c->forward_fail = ticks(d->forward_fail_penalty);
+	c->alias = ticks(d->alias4k_penalty);
 	c->second = ticks(d->stlb_entries ? d->stlb_latency : 0);
 	c->walk = ticks(d->walk_overhead);
 	c->split[SPLIT_LINE] = ticks(d->split_line_latency);

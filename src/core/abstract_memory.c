@@ -307,7 +307,7 @@ static inline void access_line(struct outcome_memory *m, const struct outcome_wo
 	outcome_push(out, outcome_pack(&w));
 	if (w.level != LEVEL_L1)
 		after_miss(m, &m->data, line, (enum level)w.level, out);
-	if (w.kind != OUTCOME_LOAD && w.kind != OUTCOME_RENAMED)
+	if (w.kind == OUTCOME_STORE || w.kind == OUTCOME_SOFT)
 		return;
 	if (m->next_on && next_line_train(&m->next_line, line, offset) && lines_left(m->line_shift, line))
 		prefetch_l1(m, &m->data, line + 1, out);

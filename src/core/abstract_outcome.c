@@ -16,17 +16,25 @@
  * the stores that a reorder buffer holds have written, and older ones constrain nobody. A bucket holds the youngest of its
  * chain; a node that the ring has passed by ends it.
  */
-enum { SHADOW_NODES = 1 << 12, SHADOW_BUCKETS = 1 << 12, GRANULE = 8, WHOLE_STORE = 4096 };
+enum { SHADOW_NODES = 1 << 12, SHADOW_BUCKETS = 1 << 12, SHADOW_PLACES = 4096 / 8, GRANULE = 8, WHOLE_STORE = 4096 };
 
 struct shadow_node {
 	uint64_t granule : 56, bytes : 8; /* bytes: written, a bit each */
 	uint32_t next, store;          /* lower bits of the number of the next older node + 1, and of its store */
 };
 
+/* The youngest store to a granule of any page that has this place in it. */
+struct shadow_place {
+	uint64_t granule;              /* 0: none */
+	uint32_t store;
+};
+
 struct shadow {
 	struct shadow_node node[SHADOW_NODES];
 	uint32_t bucket[SHADOW_BUCKETS]; /* the same of the youngest node; 0: none */
 	uint32_t nr_nodes, nr_stores;
+	uint16_t bytes[OUTCOME_FAR + 1]; /* [lower bits of its number]: of the store, or as many as fit */
+	struct shadow_place place[SHADOW_PLACES]; /* where aliases are looked for */
 };
 
 #define SHADOW_GRANULE (UINT64_MAX >> 8)
@@ -51,6 +59,7 @@ struct outcomes {
 	uint64_t nr_insns;
 	uint64_t loaded;               /* general registers that come straight from a load: a bit set; 0 where it makes no difference */
 	bool registers;                /* either of these is wanted */
+	bool aliases;                  /* 4 KiB aliases cost something */
 
 	struct cache uops;             /* the uop cache: a line is a way of a window */
 	bool uops_on;
@@ -202,10 +211,11 @@ static inline unsigned bytes_of(uint64_t granule, uint64_t addr, uint64_t end)
 	return (0xffu >> (GRANULE - (to - from))) << from & 0xffu;
 }
 
-static void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes)
+static void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes, bool aliases)
 {
 	uint32_t store = s->nr_stores++;
 
+	s->bytes[store & OUTCOME_FAR] = (uint16_t)(bytes < UINT16_MAX ? bytes : UINT16_MAX);
 	/* Of a huge one (rep stos) the beginning: who reads the rest comes long after it. */
 	if (bytes > WHOLE_STORE)
 		bytes = WHOLE_STORE;
@@ -215,30 +225,52 @@ static void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes)
 			.granule = g & SHADOW_GRANULE, .next = *bucket, .store = store, .bytes = (uint8_t)bytes_of(g, addr, addr + bytes),
 		};
 		*bucket = ++s->nr_nodes;
+		if (aliases)
+			s->place[g % SHADOW_PLACES] = (struct shadow_place){ g, store };
 	}
 }
 
-/* How many stores back those are that wrote the bytes of [addr, addr + bytes), at most two, the youngest first. Returns how many. */
-static inline unsigned shadow_load(const struct shadow *s, uint64_t addr, uint32_t bytes, unsigned distance[2])
-{
-	unsigned n = 0;
+struct source { unsigned distance; bool whole; };
 
-	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++) {
-		unsigned want = bytes_of(g, addr, addr + bytes);
-		for (uint32_t at = s->bucket[g % SHADOW_BUCKETS]; want && at && s->nr_nodes - at < SHADOW_NODES; ) {
+/* How many stores back the youngest is that wrote any byte of [addr, addr + bytes), 0: none; and whether it wrote them all. */
+static inline struct source shadow_load(const struct shadow *s, uint64_t addr, uint32_t bytes)
+{
+	struct source from = { .whole = true };
+	uint64_t first = addr / GRANULE;
+
+	for (uint64_t g = first; g <= (addr + bytes - 1) / GRANULE; g++) {
+		unsigned want = bytes_of(g, addr, addr + bytes), back = 0;
+		bool all = false;
+		for (uint32_t at = s->bucket[g % SHADOW_BUCKETS]; at && s->nr_nodes - at < SHADOW_NODES; ) {
 			const struct shadow_node *node = &s->node[(at - 1) % SHADOW_NODES];
-			uint32_t back = s->nr_stores - node->store;
-			if (back > OUTCOME_FAR)
+			if (s->nr_stores - node->store > OUTCOME_FAR)
 				break;
 			if (node->granule == (g & SHADOW_GRANULE) && node->bytes & want) {
-				want &= ~(unsigned)node->bytes;
-				if ((n < 1 || distance[0] != back) && (n < 2 || distance[1] != back) && n < 2)
-					distance[n++] = back;
+				back = s->nr_stores - node->store;
+				all = (node->bytes & want) == want;
+				break;
 			}
 			at = node->next;
 		}
+		from.whole &= all && (g == first || back == from.distance);
+		if (back && (!from.distance || back < from.distance))
+			from.distance = back;
 	}
-	return n;
+	return from;
+}
+
+/* How many stores back the youngest is at the same place of another page, by granules; 0: none that is near. */
+static unsigned shadow_alias(const struct shadow *s, uint64_t addr, uint32_t bytes)
+{
+	unsigned nearest = 0;
+
+	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++) {
+		const struct shadow_place *p = &s->place[g % SHADOW_PLACES];
+		uint32_t back = s->nr_stores - p->store;
+		if (p->granule && p->granule != g && back <= OUTCOME_FAR && (!nearest || back < nearest))
+			nearest = back;
+	}
+	return nearest;
 }
 
 /* Whether rename finds the store that the load reads from, `distance` back: the same base, last written by the same instruction. */
@@ -290,19 +322,30 @@ static inline void written(struct outcomes *o, const struct insn *in)
 	}
 }
 
+static enum outcome_kind load_kind(const struct outcomes *o, const struct insn *in, const struct step *s, const struct source *from)
+{
+	if (!from->distance)
+		return OUTCOME_LOAD;
+	if (!from->whole)
+		return OUTCOME_PARTIAL;
+	if (renamed(o, in, s, from->distance))
+		return OUTCOME_RENAMED;
+	return s->bytes < o->shadow.bytes[(o->shadow.nr_stores - from->distance) & OUTCOME_FAR] ? OUTCOME_NARROW : OUTCOME_LOAD;
+}
+
 static void load(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
 {
-	unsigned distance[2] = { 0, 0 }, n = shadow_load(&o->shadow, s->addr, s->bytes, distance);
-	const struct outcome_word what = {
-		.kind = n == 1 && renamed(o, in, s, distance[0]) ? OUTCOME_RENAMED : OUTCOME_LOAD, .distance = (uint16_t)distance[0],
+	struct source from = shadow_load(&o->shadow, s->addr, s->bytes);
+	struct outcome_word what = {
+		.kind = (uint8_t)load_kind(o, in, s, &from), .distance = (uint16_t)from.distance,
 		.simple = in->flags & INSN_SIMPLE_ADDR && in->nr_addr && in->addr[0] < REG_VECTOR && o->loaded >> in->addr[0] & 1,
 	};
 
-	outcome_access(&o->memory, &what, s->addr, s->bytes, in->pc, out);
-	if (__builtin_expect(n > 1, 0)) {
-		struct outcome_word w = { .kind = OUTCOME_SOURCE, .distance = (uint16_t)distance[1] };
-		outcome_push(out, outcome_pack(&w));
+	if (o->aliases && !from.distance) {
+		what.distance = (uint16_t)shadow_alias(&o->shadow, s->addr, s->bytes);
+		what.kind = what.distance ? OUTCOME_ALIAS : OUTCOME_LOAD;
 	}
+	outcome_access(&o->memory, &what, s->addr, s->bytes, in->pc, out);
 }
 
 static inline void store(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
@@ -310,7 +353,7 @@ static inline void store(struct outcomes *o, const struct insn *in, const struct
 	outcome_access(&o->memory, &(struct outcome_word){ .kind = OUTCOME_STORE }, s->addr, s->bytes, in->pc, out);
 	if (o->desc->forward_renamed)
 		mirror(o, in, s);
-	shadow_store(&o->shadow, s->addr, s->bytes);
+	shadow_store(&o->shadow, s->addr, s->bytes, o->aliases);
 }
 
 static void accesses(struct outcomes *o, const struct insn *in, const struct step *s, uint32_t nr_steps, struct outcome_stream *out)
@@ -514,6 +557,7 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	o->desc = d;
 	o->code = code;
 	o->recipes = recipes;
+	o->aliases = d->alias4k_penalty || d->load_queue_restart;
 	o->registers = d->forward_renamed || d->l1d_simple_latency != d->l1d_latency;
 	o->broken = true;
 	o->building = o->line = UINT64_MAX;

@@ -40,9 +40,12 @@ enum outcome_flags {
 enum { OUTCOME_READS = 15 };
 
 enum outcome_kind {
-	OUTCOME_LOAD, OUTCOME_STORE, OUTCOME_SOFT, /* an access; a software prefetch */
+	OUTCOME_LOAD,                  /* all that it reads comes from the store at `distance`, or no byte does */
+	OUTCOME_NARROW,                /* a load of fewer bytes than that store's */
+	OUTCOME_PARTIAL,               /* a load of some bytes from that store, the youngest that has any, and of others from elsewhere */
+	OUTCOME_ALIAS,                 /* a load that has only the low 12 bits of its address in common with that store */
 	OUTCOME_RENAMED,               /* a load of which rename knows the store that it reads from: core/mirror.h */
-	OUTCOME_SOURCE,                /* a further store that the load before reads from: its distance */
+	OUTCOME_STORE, OUTCOME_SOFT,   /* a store; a software prefetch */
 	OUTCOME_FILL_L1, OUTCOME_FILL_L2, /* a prefetch: the line is on its way to that level */
 	OUTCOME_WRITE,                 /* an evicted line is written to that level */
 	OUTCOME_WALK,                  /* of the translation that the next access or code line waits for: how many of its
@@ -66,7 +69,7 @@ static inline uint64_t outcome_words(uint64_t head) { return head >> 38; }
 /*
  * Other words: kind 4 | level 3 | simple 1 | tlb 2 | split 2 | distance 12 .. | slot of L1D 16 | slot of L2 24
  * `simple`: of a load, what hits L1D comes after l1d.simple_latency.
- * `distance`: how many stores back the one is that a load reads from, 1 being the youngest before it; 0: none. Of a store: 1
+ * `distance`: how many stores back the one is that a load is about, 1 being the youngest before it; 0: none. Of a store: 1
  * where the line is a further one of the store before.
  * Slots say which of the cache's lines it is, so that whoever times can keep the time of its arrival there.
  */

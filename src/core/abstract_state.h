@@ -92,6 +92,7 @@ struct chrono {
 	struct registers missing[NR_MISSES];
 	struct when *written;          /* [n % STORE_RING]: data of the n-th store known */
 	struct when *stored;           /* [n % STORE_RING]: the register that it stores known; NULL: no load is renamed */
+	struct when *freed;            /* [n % STORE_RING]: it has left the store queue */
 	uint64_t nr_written;
 	struct when *line1, *line2;    /* [slot]: the line is in L1D, L2 */
 	uint8_t *from1, *from2;        /* [slot]: enum level that sent it last */

@@ -355,6 +355,8 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 	v->drain.t += (y->writes ? y->writes : 1) * v->inverse[RESOURCE_DRAIN] + y->store_extra;
 	add_self(v, mode, &v->drain);
 	keep(mode, &v->stores_freed, &v->drain);
+	for (unsigned i = 1; i <= y->nr_stores; i++)
+		keep(mode, &v->freed[(v->nr_written - i) % STORE_RING], &v->drain);
 	while (stores--)
 		keep(mode, &v->stores[v->nr_stores++ & v->stores_mask], &v->drain);
 	*drained = v->drain.t;

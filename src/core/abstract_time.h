@@ -13,7 +13,9 @@
  * are there; the front end runs ahead of rename by a queue; schedulers, load and store queues and miss registers are
  * constraints like the dispatch queue; retire width and mispredicted branches (--set commit.width=32, --ideal branch
  * switch them off); memory fences and serialising instructions; loads that rename finds the store of.
- * Not modelled: physical registers, violations of memory order, bank conflicts, miss registers of L1I, memory's banks and rows.
+ * Not modelled: physical registers and violations of memory order, since both come of what was guessed or renamed; bank
+ * conflicts and the bytes that L1D reads in a cycle, since the ports of loads bound these; miss registers of L1I, since code comes a
+ * line at a time; memory's banks and rows; stores that are written out of order, and lines asked for no sooner than a store is written.
  * Ref: Gus §3.1, algorithm 1.
  */
 #ifndef CYCLEWISE_CORE_ABSTRACT_TIME_H
@@ -50,7 +52,8 @@ struct abstract_costs {
 	uint64_t load[2], load_extra;  /* L1D hit, load to use, [1]: by a simple address; a cycle more of a form that takes longer */
 	uint64_t level[LEVEL_MEMORY + 1]; /* load to use from there: L2, LLC, MEMORY */
 	uint64_t code[LEVEL_MEMORY + 1]; /* stall of the front end for a line from there */
-	uint64_t forward[2];           /* store to load, into a general register and a vector one */
+	uint64_t forward[2], narrow;   /* store to load, into a general register and a vector one; more for fewer bytes than the store's */
+	uint64_t forward_fail, alias;  /* a load of what a store wrote in part, once that is in L1D; one that aliases a store */
 	uint64_t second, walk;         /* translation from the second level; a walk beside its loads */
 	uint64_t split[3], split_store[3]; /* by enum outcome_split; of stores, beyond the second write */
 	uint64_t mispredict, redirect, btb2; /* resolved to offered again; bubbles */

@@ -290,6 +290,43 @@ static void test_311_simple_address(void **state)
 	machine_free(m);
 }
 
+/* Cycles of 48 rounds of a store of `stored` bytes and a load of `bytes` at `addr`. */
+static uint64_t stores_and_loads(struct machine *m, uint32_t store, uint16_t stored, uint32_t load, uint64_t addr, uint16_t bytes)
+{
+	m->nr_steps = 0;
+	for (int i = 0; i < 50; i++) {
+		run_access(m, store, 0x8000, stored);
+		run_access(m, load, addr, bytes);
+	}
+	time_steps(m, 100);
+	return between(m, 3, 99);
+}
+
+static void test_312_stores_in_the_way(void **state)
+{
+	struct machine *m = wide_machine();
+	uint32_t store = make_store(m, BASE, 1), load = make_load(m, 1, BASE), other = make_store(m, BASE, COUNTER), chase = make_load(m, 1, 1);
+	uint64_t l1d = (uint64_t)m->desc.l1d_latency, forward = (uint64_t)m->desc.forward_latency;
+
+	m->desc.forward_narrow = 3;
+	m->desc.forward_fail_penalty = 7;
+	m->desc.alias4k_penalty = 2;
+	m->desc.commit_width = 1;
+	assert_int_equal(stores_and_loads(m, store, 8, load, 0x8000, 8), 48 * (1 + forward));
+	assert_int_equal(stores_and_loads(m, store, 8, load, 0x8000, 4), 48 * (1 + forward + 3));
+	/* Of more bytes than the store's: its data, both commits, its write, and what that costs. */
+	assert_int_equal(stores_and_loads(m, store, 4, load, 0x8000, 8), 48 * (1 + 2 + 1 + 7 + l1d));
+	assert_int_equal(stores_and_loads(m, store, 8, load, 0x8004, 8), 48 * (1 + 2 + 1 + 7 + l1d));
+	/* At the same place of another page, and at none that is the same. */
+	assert_int_equal(stores_and_loads(m, other, 8, chase, 0x9000, 8), 48 * (l1d + 2));
+	assert_int_equal(stores_and_loads(m, other, 8, chase, 0x9008, 8), 48 * l1d);
+	m->desc.load_queue_restart = 20;
+	assert_int_equal(stores_and_loads(m, other, 8, chase, 0x9000, 8), 48 * 20);
+	/* So do loads that cross a page, in a chain or not. */
+	assert_int_equal(stores_and_loads(m, other, 8, load, 0x8ffc, 8), 48 * 20);
+	machine_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_309_miss_registers),
 		cmocka_unit_test(test_310_registers_out_of_order),
 		cmocka_unit_test(test_311_simple_address),
+		cmocka_unit_test(test_312_stores_in_the_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,9 @@ struct reference {
 	struct when dispatch, frontend, retire;
 	struct when rob[4 * NR];       /* by slot */
 	unsigned nr_slots;
-	struct when written[NR];       /* by store */
+	struct when written[NR], freed[NR]; /* by store: its data is there; it has left the queue */
+	struct when drain;
+	unsigned bytes[NR];            /* by store */
 	unsigned nr_stores;
 	int writer[MEMORY];            /* by byte: store that wrote it; -1: none */
 	struct passage passage[NR + 1];
@@ -96,13 +98,21 @@ static void issue(struct reference *r, const struct part *p, struct when *w, uin
 static void load(struct reference *r, const struct step *s, struct when *loaded)
 {
 	struct when there = *loaded;
+	int youngest = -1;
+	bool whole = true;
 
-	there.t += r->cost.load[0];
-	for (unsigned i = 0; i < s->bytes; i++) {
-		int store = r->writer[s->addr % MEMORY + i];
-		if (store >= 0)
-			constrain(&there, &r->written[store], r->cost.forward[0]);
+	for (unsigned i = 0; i < s->bytes; i++)
+		if (r->writer[s->addr % MEMORY + i] > youngest)
+			youngest = r->writer[s->addr % MEMORY + i];
+	for (unsigned i = 0; i < s->bytes; i++)
+		whole &= r->writer[s->addr % MEMORY + i] == youngest;
+	if (!whole && r->freed[youngest].t > there.t) {
+		constrain(&there, &r->freed[youngest], 0);
+		there.t += r->cost.forward_fail;
 	}
+	there.t += r->cost.load[0];
+	if (youngest >= 0 && whole)
+		constrain(&there, &r->written[youngest], r->cost.forward[0] + (s->bytes < r->bytes[youngest] ? r->cost.narrow : 0));
 	*loaded = there;
 }
 
@@ -121,7 +131,7 @@ static void step(struct reference *r, const struct step *s, const struct recipe 
 	r->frontend.who[n] = 1;
 	constrain(&r->dispatch, &r->frontend, 0);
 
-	static struct when start, address, end, complete, data, w;
+	static struct when start, address, end, complete, data, own, w;
 	start = r->dispatch;
 	start.t += r->cost.issue;
 	uint64_t least = start.t;
@@ -135,7 +145,8 @@ static void step(struct reference *r, const struct step *s, const struct recipe 
 	}
 	if (p->part[PART_STA].uops) {
 		issue(r, &p->part[PART_STA], &address, least);
-		complete = data = address;
+		complete = data = own = address;
+		own.t += r->cost.load[0];
 		complete.t += ABSTRACT_TICKS;
 	}
 	for (unsigned i = 0; i < p->nr_data; i++)
@@ -160,13 +171,21 @@ static void step(struct reference *r, const struct step *s, const struct recipe 
 		constrain(&complete, &data, 0);
 		for (unsigned i = 0; i < s->bytes; i++)
 			r->writer[s->addr % MEMORY + i] = (int)r->nr_stores;
-		r->written[r->nr_stores++] = data;
+		r->written[r->nr_stores] = data;
+		r->bytes[r->nr_stores++] = s->bytes;
 	}
 	constrain(&r->retire, &complete, r->cost.commit);
 	r->retire.t += p->slots * r->inverse[RESOURCE_RETIRE];
 	r->retire.who[n] = 1;
 	for (unsigned i = 0; i < p->slots; i++)
 		r->rob[r->nr_slots++] = r->retire;
+	if (p->part[PART_STA].uops) {
+		constrain(&r->drain, &r->retire, 0);
+		constrain(&r->drain, &own, 0);
+		r->drain.t += r->inverse[RESOURCE_DRAIN];
+		r->drain.who[n] = 1;
+		r->freed[r->nr_stores - 1] = r->drain;
+	}
 
 	out->dispatch = r->dispatch.t;
 	out->complete = complete.t;
@@ -193,6 +212,7 @@ static struct machine *random_program(uint64_t seed)
 	m->desc.load_queue_entries = m->desc.store_queue_entries = 1000;
 	m->desc.rob_entries = seed & 1 ? 32 : 70;
 	m->desc.commit_width = seed & 2 ? 4 : 3;
+	m->desc.forward_narrow = seed & 4 ? 2 : 0;
 	for (int i = 0; i < NR; i++) {
 		uint8_t a = (uint8_t)(1 + stream_random(&random, 8)), b = (uint8_t)(1 + stream_random(&random, 8)), d = (uint8_t)(1 + stream_random(&random, 8));
 		uint16_t bytes = stream_random(&random, 2) ? 4 : 8;
