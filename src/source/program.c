@@ -116,14 +116,15 @@ static int isa_of(const Elf64_Ehdr *elf, const char *name, enum isa *isa)
 	return 0;
 }
 
-/* The first line of a script names its interpreter. */
-static int script(const char *name, const char *line)
+/* The first line of a script, behind its #!, names its interpreter. */
+static int script(const char *name, const char *path, const char *line)
 {
-	char interpreter[128];
+	char *interpreter = g_strstrip(g_strndup(line, strcspn(line, "\n")));
 
 	not_executable(ENOEXEC, name, "is a script");
-	if (sscanf(line, "#! %127[^\n]", interpreter) == 1)
-		error_remedy("run its interpreter: %s %s", g_strchomp(interpreter), name);
+	if (*interpreter)
+		error_remedy("run its interpreter: %s %s", interpreter, path);
+	g_free(interpreter);
 	return -ENOEXEC;
 }
 
@@ -198,7 +199,7 @@ int program_probe(struct program *out, const char *name)
 		return -code;
 	}
 	if (n >= 2 && !memcmp(head.text, "#!", 2))
-		return script(name, head.text);
+		return script(name, out->path, head.text + 2);
 	if (n < (ssize_t)sizeof head.elf || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
 		return not_executable(ENOEXEC, name, "is not an ELF program");
 	ret = isa_of(&head.elf, name, &out->isa);

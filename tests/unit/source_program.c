@@ -78,6 +78,7 @@ static void errors(void **state)
 	expect_error(dir, EACCES, 126, "is a directory", "");
 	expect_error(put("plain", "x", 1, 0644), EACCES, 126, "not executable", "chmod +x");
 	expect_error(put("script", script, sizeof script - 1, 0755), ENOEXEC, 126, "is a script", "run its interpreter: /bin/sh -e /tmp/");
+	expect_error(put("nothing", "#!\nexit 0\n", 10, 0755), ENOEXEC, 126, "is a script", "");
 	expect_error(put("text", "hello", 5, 0755), ENOEXEC, 126, "not an ELF program", "");
 	expect_error(put("empty", "", 0, 0755), ENOEXEC, 126, "not an ELF program", "");
 	expect_error(put("short", &elf, 30, 0755), ENOEXEC, 126, "not an ELF program", "");
@@ -142,6 +143,8 @@ static void found(void **state)
 	assert_string_equal(p.path, path);
 	unlink(path);
 	expect_error("arm", EACCES, 126, "not executable", "chmod");
+	snprintf(path, sizeof path, "%s", put("tool", "#!/bin/sh\n", 10, 0755));
+	expect_error("tool", ENOEXEC, 126, "is a script", path); /* where it is, for the interpreter looks through no PATH */
 	assert_int_equal(chdir(dir), 0);
 	put("here", &elf, sizeof elf, 0755);
 	setenv("PATH", "/nowhere", 1);
