@@ -312,7 +312,8 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 		there.t += y->p->load_extra * v->cost.load_extra;
 	if (__builtin_expect(outcome_kind(word) == OUTCOME_RENAMED, 0)) {
 		constrain(v, mode, &y->complete, &there);
-		constrain(v, mode, &y->loaded, &v->stored[(v->nr_written - outcome_distance(word)) % STORE_RING]);
+		constrain_after(v, mode, &y->loaded, &v->stored[(v->nr_written - outcome_distance(word)) % STORE_RING],
+			y->p->renamed_extra * v->cost.load_extra);
 	} else {
 		constrain(v, mode, &y->loaded, &there);
 	}

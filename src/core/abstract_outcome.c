@@ -42,9 +42,9 @@ enum { PASSED = 64 };                  /* most accesses of one instruction that 
 
 /* What a store's place is named by, where rename may find it again (core/mirror.h). */
 struct mirror_place {
-	uint64_t addr, by;             /* by: instruction that wrote the base last before it */
+	uint64_t addr, by, index_by;   /* by: instruction that wrote the base, the index last before it */
 	uint32_t bytes;
-	uint8_t base;                  /* REG_NONE: not a store of this kind */
+	uint8_t base, index;           /* base REG_NONE: not a store of this kind */
 };
 
 struct outcomes {
@@ -273,13 +273,14 @@ static unsigned shadow_alias(const struct shadow *s, uint64_t addr, uint32_t byt
 	return nearest;
 }
 
-/* Whether rename finds the store that the load reads from, `distance` back: the same base, last written by the same instruction. */
+/* Whether rename finds the store that the load reads from, `distance` back: the same base and index, last written by the same instructions. */
 static bool renamed(const struct outcomes *o, const struct insn *in, const struct step *s, unsigned distance)
 {
 	if (!distance || distance > (unsigned)o->desc->forward_renamed || !mirror_takes(in, in->dst, in->nr_dst, s->bytes))
 		return false;
 	const struct mirror_place *m = &o->mirror[(o->shadow.nr_stores - distance) % MIRRORS];
-	return m->base == in->addr[0] && m->by == o->base_by[m->base] && m->addr == s->addr && m->bytes == s->bytes;
+	return m->base == in->addr[0] && m->by == o->base_by[m->base] && m->index == mirror_index(in) && m->index_by == o->base_by[m->index] &&
+		m->addr == s->addr && m->bytes == s->bytes;
 }
 
 /* What the store about to be entered is to loads behind it. */
@@ -289,6 +290,7 @@ static void mirror(struct outcomes *o, const struct insn *in, const struct step 
 
 	o->mirror[o->shadow.nr_stores % MIRRORS] = (struct mirror_place){
 		.addr = s->addr, .bytes = s->bytes, .by = o->base_by[in->addr[0]], .base = takes ? in->addr[0] : REG_NONE,
+		.index_by = o->base_by[mirror_index(in)], .index = mirror_index(in),
 	};
 }
 

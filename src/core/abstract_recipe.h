@@ -110,6 +110,8 @@ struct recipe {
 	uint8_t result, takes;         /* RESULT_, TAKES_ */
 	uint8_t path;                  /* enum recipe_path */
 	bool second;                   /* of a macro-fused pair: nothing of its own */
+	uint8_t renamed_extra;         /* of load_extra, what a load takes that rename finds */
+	bool stores_result;            /* what it computes is stored as soon as it is there */
 	bool eliminated;               /* a move or zero idiom that rename does */
 };
 

@@ -138,18 +138,21 @@ static uint64_t forwarded(const struct ooo *o, const struct insn *in, const stru
 
 /*
  * A load of what `from` stored: whether rename finds it, and *value, the cycle in which it is in the register then. The load
- * has the same base as the store if the same record wrote it, and so the same displacement, since it goes to the same place.
+ * has the same base and index as the store if the same records wrote them, and so the same displacement, since it goes to the
+ * same place.
  */
 static bool renamed(const struct ooo *o, const struct attempt *a, const struct step *s, const struct store *from, uint64_t *value)
 {
 	const struct insn *in = a->in;
 	uint64_t age = (o->lsq.nr_stores - 1 - (uint64_t)(from - o->lsq.store)) & o->lsq.mask, number = o->lsq.nr_stores - 1 - age;
 	const struct mirrored *m = &o->mirror.of[number % MIRRORS];
+	uint8_t index = mirror_index(in);
 
 	if (age >= (uint64_t)o->desc->forward_renamed || m->store != number + 1 || s->addr != from->addr || s->bytes != from->bytes ||
-	    !mirror_takes(in, in->dst, in->nr_dst, s->bytes) || m->base != in->addr[0] || m->by != base_by(o, in->addr[0]))
+	    !mirror_takes(in, in->dst, in->nr_dst, s->bytes) || m->base != in->addr[0] || m->by != base_by(o, in->addr[0]) ||
+	    m->index != index || m->index_by != o->reg_by[index])
 		return false;
-	*value = later(m->value, a->dispatch);
+	*value = later(m->value, a->dispatch) + in->load_extra;
 	return true;
 }
 
@@ -404,7 +407,7 @@ void execute(struct ooo *o, struct attempt *a)
 		} else {
 			uint64_t from = first_store > nr_loads && !in->branch ? a->chain_end : ready;
 			a->value = from;
-			a->data = later(a->data, issue_uop(o, a, i, later(uop_floor(o, a, i), from)) + 1);
+			a->data = later(a->data, issue_uop(o, a, i, later(uop_floor(o, a, i), from)) + !in->stores_result);
 			a->complete = later(a->complete, a->data);
 		}
 	}

@@ -1,15 +1,16 @@
 /*
  * Memory renaming in the detailed core: what the youngest stores wrote, by the registers that name the place.
  *
- * A load that names its place as one of them did, by the same base register with the same value, gets at rename what the
- * store's data register holds or will hold, as an eliminated move does; its access is made all the same, and must be over
- * before it commits. Both are of one general register of 4 or 8 bytes, base and displacement. A stack pointer that only
- * pushes, pops, calls and returns have moved is the same as before.
+ * A load that names its place as one of them did, by the same base and index registers with the same values, gets at rename
+ * what the store's data register holds or will hold, as an eliminated move does; its access is made all the same, and must be
+ * over before it commits. Both are of one general register. A stack pointer that only pushes, pops, calls and returns have
+ * moved is the same as before.
  *
- * Not modelled: wrong guesses, and what cores guess from other addresses that come to the same place. The one extra cycle of
- * a load that extends its sign.
+ * Not modelled: wrong guesses, and what cores guess of addresses that come to the same place by other registers, or by one
+ * that has just been written (a Zen 5 finds these in loops, and no longer with some 64 such pairs in one).
  * Ref: A. Fog, "Surprising new feature in AMD Ryzen 3000" (2019), for the conditions; measured on a Zen 5: no cycle from
- * store to load with up to 15 stores between them, 7 with more, and 7 for 1 and 2 bytes and vector registers.
+ * store to load with up to 15 stores between them, one where the load extends the sign, 7 with more stores between, for vector
+ * registers, for 1 and 2 bytes that zeros are put in front of, and with an index to the stack pointer.
  */
 #ifndef CYCLEWISE_CORE_MIRROR_H
 #define CYCLEWISE_CORE_MIRROR_H
@@ -24,8 +25,9 @@ enum { MIRRORS = 64 };                 /* as many stores as forward.renamed can 
 struct mirrored {
 	uint64_t store;                /* its number + 1 */
 	uint64_t value;                /* cycle in which the register that was stored has it */
-	uint64_t by;                   /* record + 1 that last wrote the base before the store */
+	uint64_t by, index_by;         /* record + 1 that last wrote the base, the index before the store */
 	uint8_t base;                  /* REG_NONE: not a store of this kind */
+	uint8_t index;                 /* REG_NONE: none */
 };
 
 struct mirror {
@@ -33,10 +35,23 @@ struct mirror {
 	uint64_t stack_by;             /* record + 1 that last set the stack pointer otherwise than by push and pop */
 };
 
-/* Whether it is a general register's access by base and displacement. `regs`: what it writes or stores, [nr]. */
+static inline uint8_t mirror_index(const struct insn *in)
+{
+	return in->nr_addr == 2 ? in->addr[1] : REG_NONE;
+}
+
+/* Less than 4 bytes that are neither merged, computed with nor extended by their sign: a load that fills up with zeros. */
+static inline bool mirror_zeros(const struct insn *in, unsigned bytes)
+{
+	return bytes < 4 && !in->nr_compute && !in->nr_data && !in->load_extra;
+}
+
+/* Whether it is a general register's access by at most base, index and displacement. `regs`: what it writes or stores, [nr]. */
 static inline bool mirror_takes(const struct insn *in, const uint8_t *regs, unsigned nr, unsigned bytes)
 {
-	if (in->nr_addr != 1 || in->flags & (INSN_INDEXED | INSN_VECTOR_MEM | INSN_LOCKED | INSN_REP | INSN_BRANCH) || (bytes != 4 && bytes != 8))
+	if (!in->nr_addr || in->nr_addr > 2 || in->flags & (INSN_VECTOR_MEM | INSN_LOCKED | INSN_REP | INSN_BRANCH) || bytes > 8)
+		return false;
+	if ((in->nr_addr == 2 && in->stack == STACK_READS) || mirror_zeros(in, bytes))
 		return false;
 	for (unsigned i = 0; i < nr; i++)
 		if (regs[i] >= REG_VECTOR)

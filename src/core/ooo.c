@@ -48,7 +48,10 @@ static void mirror_store(struct ooo *o, const struct attempt *a, const struct st
 	struct mirrored *m = &o->mirror.of[o->lsq.nr_stores % MIRRORS];
 	bool takes = a->nr_uops && (in->nr_data || in->nr_compute) && mirror_takes(in, in->data, in->nr_data, s->bytes);
 
-	*m = (struct mirrored){ .store = o->lsq.nr_stores + 1, .value = a->value, .by = base_by(o, in->addr[0]), .base = takes ? in->addr[0] : REG_NONE };
+	*m = (struct mirrored){
+		.store = o->lsq.nr_stores + 1, .value = a->value, .base = takes ? in->addr[0] : REG_NONE, .by = base_by(o, in->addr[0]),
+		.index = mirror_index(in), .index_by = o->reg_by[mirror_index(in)],
+	};
 }
 
 /* The committed instruction leaves its queues: stores drain, loads and registers are free. */

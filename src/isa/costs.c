@@ -284,6 +284,7 @@ static int read_form_key(const struct reader *r, const char *key, const char *va
 		{ "load_extra", COST_LOAD_EXTRA, &c->load_extra, 255 }, { "reads_results", COST_READS_RESULTS, &c->reads_results, 255 },
 		{ "bypass", COST_BYPASS, &c->bypass, 3 },
 		{ "reads_flags", COST_READS_FLAGS, &c->reads_flags, 1 },
+		{ "ends_dispatch", COST_ENDS_DISPATCH, &c->ends_dispatch, 1 },
 	};
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(numbers); i++)
@@ -297,7 +298,8 @@ static int read_form_key(const struct reader *r, const char *key, const char *va
 	}
 	if (strcmp(key, "std") == 0) {
 		c->set |= COST_STD;
-		return read_set(r, value, strlen(value), &c->std);
+		c->std_result = strcmp(value, "result") == 0;
+		return c->std_result ? 0 : read_set(r, value, strlen(value), &c->std);
 	}
 	if (strcmp(key, "results") == 0) {
 		c->set |= COST_RESULTS;
@@ -537,8 +539,10 @@ static void merge(struct cost *to, const struct cost *from)
 		memcpy(to->late, from->late, sizeof to->late);
 		to->nr_late = from->nr_late;
 	}
-	if (from->set & COST_STD)
-		to->std = from->std;
+	if (from->set & COST_STD) {
+		to->std = from->std_result ? 0 : from->std;
+		to->std_result = from->std_result;
+	}
 	if (from->set & COST_LATENCY)
 		to->latency = from->latency;
 	if (from->set & COST_LOADS)
@@ -557,6 +561,8 @@ static void merge(struct cost *to, const struct cost *from)
 		to->reads_results = from->reads_results;
 	if (from->set & COST_BYPASS)
 		to->bypass = from->bypass;
+	if (from->set & COST_ENDS_DISPATCH)
+		to->ends_dispatch = from->ends_dispatch;
 	if (from->set & COST_READS_FLAGS)
 		to->reads_flags = from->reads_flags;
 	to->set |= from->set;

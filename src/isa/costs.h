@@ -23,11 +23,13 @@
  *      results = 3 4               the same, one for each result in turn; the last stands for all that follow
  *      late = 0 0 4                cycles after issue at which each source is needed, in LLVM's order
  *      loads = 1                   load uops      stores = 1     STA and STD uops, each
- *      std = f01                   where this form's STD uops go, other than [core] says
+ *      std = f01                   where this form's STD uops go, other than [core] says; `result`: to no port, and in no
+ *                                  time: what the compute uops give is what is stored
  *      slots = 10                  fused-domain uops           indexed_slots = 2   the same, with an index register
  *      decode = 10                 fused uops as decoded       load_extra = 1      cycles beyond l1d.latency
  *      reads_results = 1           waits for the old values of what it writes (a false dependency)
  *      bypass = 1                  cycles more, at most 3, until forms without this key have the results
+ *      ends_dispatch = 1           nothing else dispatches behind it in its cycle
  *      reads_flags = 0             does not wait for the flags that it may leave as they are (shifts by CL)
  *      flags = microcoded -long    sets (or, with -, clears) INSN_ flags
  *      source = measured           where the figures are from; every such section has one
@@ -47,6 +49,7 @@ enum cost_keys {
 	COST_UOPS = 1 << 0, COST_LATENCY = 1 << 1, COST_RESULTS = 1 << 2, COST_LATE = 1 << 3, COST_LOADS = 1 << 4,
 	COST_STORES = 1 << 5, COST_SLOTS = 1 << 6, COST_INDEXED_SLOTS = 1 << 7, COST_DECODE = 1 << 8,
 	COST_LOAD_EXTRA = 1 << 9, COST_READS_RESULTS = 1 << 10, COST_STD = 1 << 11, COST_BYPASS = 1 << 12, COST_READS_FLAGS = 1 << 13,
+	COST_ENDS_DISPATCH = 1 << 14,
 };
 
 /* What the file says of one form. Fields are valid where their bit of `set` is. */
@@ -56,7 +59,8 @@ struct cost {
 	uint8_t nr_uops;
 	bool staged;               /* the uops' stages and latencies are said */
 	uint16_t std;
-	uint8_t latency, loads, stores, slots, indexed_slots, decode, load_extra, reads_results, reads_flags, bypass;
+	bool std_result;           /* `std = result` */
+	uint8_t latency, loads, stores, slots, indexed_slots, decode, load_extra, reads_results, reads_flags, bypass, ends_dispatch;
 	uint8_t results[INSN_DSTS], nr_results;
 	uint8_t late[INSN_DATAS], nr_late;
 	uint32_t flags_on, flags_off;

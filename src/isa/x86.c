@@ -95,16 +95,30 @@ static const struct operand *memory_operand(const struct decoded *d)
 }
 
 /*
- * What an address calculation is made of. Base and index with RBP or R13 for a base always have a displacement in the encoding,
- * zero or not, and take as long as with any other (measured on Zen 5; Intel's optimization manual says so of LEA).
+ * Whether the address is made of base, index and displacement. With RBP or R13 for a base there always is a displacement in the
+ * encoding, zero or not, and it takes as long as any other (measured on Zen 5, of LEA and of loads; Intel's optimization
+ * manual says so of LEA).
  */
-static const char *lea_variant(const struct operand *m, const struct decoder *decoder)
+static bool three_parts(const struct operand *m, const struct decoder *decoder)
 {
 	const char *base = m[0].reg ? decoder_register(decoder, m[0].reg) : "";
 
-	if (m[0].reg && m[2].reg && (m[3].imm || strcmp(base + 1, "BP") == 0 || strncmp(base, "R13", 3) == 0))
+	return m[0].reg && m[2].reg && (m[3].imm || (*base && strcmp(base + 1, "BP") == 0) || strncmp(base, "R13", 3) == 0);
+}
+
+static const char *lea_variant(const struct operand *m, const struct decoder *decoder)
+{
+	if (three_parts(m, decoder))
 		return "slow";
-	return strcmp(base, "RIP") == 0 ? "rip" : NULL;
+	return m[0].reg && strcmp(decoder_register(decoder, m[0].reg), "RIP") == 0 ? "rip" : NULL;
+}
+
+/* What a condition is made of: of both flag registers, or of two flags of one; condition codes as encoded. */
+static const char *condition_variant(int64_t code, const char *form)
+{
+	if ((code | 1) == 7)
+		return "be";
+	return code >= 12 && strncmp(form, "CMOV", 4) == 0 ? "l" : NULL;
 }
 
 static const char *x86_variant(const struct decoded *d, const struct decoder *decoder, uint64_t traits)
@@ -115,8 +129,8 @@ static const char *x86_variant(const struct decoded *d, const struct decoder *de
 		return "rep";
 	if (d->prefixes & LOCK)
 		return "lock";
-	if (traits & CONDITION && !(d->flags & DECODED_BRANCH) && (d->operand[d->nr_explicit - 1].imm | 1) == 7)
-		return "be";
+	if (traits & CONDITION && !(d->flags & DECODED_BRANCH))
+		return condition_variant(d->operand[d->nr_explicit - 1].imm, decoder_form(decoder, d->form));
 	return NULL;
 }
 
@@ -141,7 +155,7 @@ static void access_flags(struct shape *s, const struct operand *m)
 		return;
 	if (m[2].reg && s->regs[m[2].reg].nr) {
 		i->flags |= INSN_INDEXED;
-		s->long_address = m[1].imm > 1 || (m[0].reg && m[3].imm);
+		s->long_address = m[1].imm > 1 || three_parts(m, s->decoder);
 	} else if (m[0].reg && s->regs[m[0].reg].nr && m[3].imm >= 0 && m[3].imm < 2048 && !m[4].reg)
 		i->flags |= s->vector || s->traits & EXTENDS ? 0 : INSN_SIMPLE_ADDR;
 }
@@ -293,6 +307,14 @@ static enum stack_use stack_use(const struct shape *s)
 	return names(i->dst, i->nr_dst, X86_RSP) ? STACK_SETS : STACK_NONE;
 }
 
+/* Whether it takes the stack pointer's value for more than an address or a copy. */
+static bool stack_data(const struct shape *s)
+{
+	const struct insn *i = s->insn;
+
+	return i->stack == STACK_READS && !(s->traits & (LEA | MOVES)) && names(i->data, i->nr_data, X86_RSP);
+}
+
 static bool same_sources(const struct decoded *d)
 {
 	return d->nr_explicit == 3 && d->operand[1].reg && d->operand[1].reg == d->operand[2].reg;
@@ -398,6 +420,7 @@ static void x86_shape(struct shape *s)
 	else
 		operands(s);
 	s->insn->stack = stack_use(s) & 3;
+	s->insn->stack_data = stack_data(s);
 	access_flags(s, m);
 	order_flags(s);
 	flag_registers(s);

@@ -125,10 +125,49 @@ static void test_305_renamed(void **state)
 	/* By another register, or the same with another value: through the queue. */
 	assert_int_equal(renamed_pairs(m, store, other, 0), 1 + (uint64_t)m->desc.forward_latency);
 	assert_int_equal(renamed_pairs(m, store, load, moved), 1 + (uint64_t)m->desc.forward_latency);
+	/* With an index, if it is the same; where the sign is extended, so much later. */
+	struct insn *named[] = { &m->insn[store], &m->insn[load] };
+	for (unsigned i = 0; i < 2; i++) {
+		named[i]->addr[named[i]->nr_addr++] = (uint8_t)(i ? BASE : COUNTER);
+		named[i]->flags |= INSN_INDEXED;
+	}
+	assert_int_equal(renamed_pairs(m, store, load, 0), 1 + (uint64_t)m->desc.forward_latency);
+	named[1]->addr[1] = COUNTER;
+	assert_int_equal(renamed_pairs(m, store, load, 0), 1);
+	named[1]->load_extra = 2;
+	assert_int_equal(renamed_pairs(m, store, load, 0), 2);
+	named[1]->load_extra = 0;
 	/* Where no store is remembered, too. */
 	m->desc.forward_renamed = 0;
 	assert_int_equal(renamed_pairs(m, store, load, 0), 1 + (uint64_t)m->desc.forward_latency);
 	machine_free(m);
+}
+
+/* A sum that is stored as soon as it is there: a cycle less from one to the next than by way of a store-data uop. */
+static void test_306_stores_result(void **state)
+{
+	for (unsigned direct = 0; direct < 2; direct++) {
+		struct machine *m = wide_machine();
+		uint32_t add = make_load(m, 0, BASE);
+		struct insn *in = &m->insn[add];
+		in->flags |= INSN_STORE;
+		in->nr_dst = 0;
+		in->latency = 1;
+		in->stores_result = direct & 1;
+		m->uop[m->nr_uops++] = (struct uop){ .ports = ALU, .kind = UOP_COMPUTE, .latency = 1 };
+		m->uop[m->nr_uops++] = (struct uop){ .ports = MEM, .kind = UOP_STA };
+		m->uop[m->nr_uops++] = (struct uop){ .ports = (uint16_t)(direct ? 0 : STD), .kind = UOP_STD };
+		in->nr_uops += 3;
+		for (int i = 0; i < 50; i++) {
+			run_access(m, add, 0x8000, 8);
+			m->step[m->nr_steps - 1].flags |= STEP_LOAD;
+			m->step[m->nr_steps - 1].flags &= (uint8_t)~STEP_STORE;
+			m->step[m->nr_steps++] = (struct step){ .insn = add, .addr = 0x8000, .bytes = 8, .flags = STEP_ACCESS | STEP_STORE };
+		}
+		time_steps(m, 100);
+		assert_int_equal(between(m, 1, 49), 48 * ((direct ? 1 : 2) + (uint64_t)m->desc.forward_latency));
+		machine_free(m);
+	}
 }
 
 /* Accesses of two addresses 32 bytes long, in turn; returns cycles for 50 once those before have filled the ports. */
@@ -335,7 +374,7 @@ int main(void)
 		cmocka_unit_test(test_302_memory_bandwidth),
 		cmocka_unit_test(test_303_line_on_its_way),
 		cmocka_unit_test(test_304_store_queue),
-		cmocka_unit_test(test_305_renamed),
+		cmocka_unit_test(test_305_renamed), cmocka_unit_test(test_306_stores_result),
 		cmocka_unit_test(test_306_over_lines),
 		cmocka_unit_test(test_307_stores_over_lines),
 		cmocka_unit_test(test_308_lines_that_go_down),

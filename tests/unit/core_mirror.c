@@ -8,7 +8,7 @@
 
 #include "machine.h"
 
-enum { VALUE = 1, BASE, OTHER, LOADED, USED, STACK, V0 = REG_VECTOR, V1 };
+enum { VALUE = 1, BASE, OTHER, LOADED, USED, STACK, INDEX, V0 = REG_VECTOR, V1 };
 enum { PLACE = 0x8000, ELSEWHERE = 0x9000, REACH = 4 };
 
 /* The value is there in 24; a store of it has its data in 25, from where it takes 5 to the load's user. */
@@ -90,7 +90,7 @@ static void t102_off(void **state)
 	assert_int_equal(used(m), FORWARDED);
 }
 
-/* By another register, by one that was written in between, for other bytes, with an index, or of vectors: forwarded. */
+/* By another register, by one that was written in between, for other bytes, filled up with zeros, or of vectors: forwarded. */
 static void t110_other_names(void **state)
 {
 	struct machine *m = mirror_new();
@@ -115,12 +115,6 @@ static void t110_other_names(void **state)
 	assert_int_equal(used(m), FORWARDED);
 
 	m = mirror_new();
-	store(m, BASE, VALUE, PLACE, 8);
-	load(m, BASE, PLACE, 8);
-	m->insn[2].flags |= INSN_INDEXED;
-	assert_int_equal(used(m), FORWARDED);
-
-	m = mirror_new();
 	store(m, BASE, V0, PLACE, 8);
 	m->insn[0].dst[0] = V0;
 	load(m, BASE, PLACE, 8);
@@ -134,6 +128,52 @@ static void t110_other_names(void **state)
 	machine_time(m);
 	assert_int_equal(committed(m, 3)->fetch + committed(m, 3)->issue, FORWARDED);
 	machine_free(m);
+}
+
+static void index_by(struct insn *in, uint8_t reg)
+{
+	in->flags |= INSN_INDEXED;
+	in->addr[in->nr_addr++] = reg;
+}
+
+/* By the same base and index: renamed, unless the index was written in between, is another, or the base is the stack pointer. */
+static void t115_index(void **state)
+{
+	static const struct { uint8_t index; bool written, stack; uint64_t used; } kind[] = {
+		{ INDEX, false, false, RENAMED }, { INDEX, true, false, FORWARDED }, { OTHER, false, false, FORWARDED },
+		{ INDEX, false, true, FORWARDED }, { REG_NONE, false, false, FORWARDED },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = mirror_new();
+		store(m, BASE, VALUE, PLACE, 8);
+		index_by(&m->insn[1], INDEX);
+		if (kind[k].written)
+			run_insn(m, make_alu(m, INDEX, 0, 0, 1, ALU));
+		load(m, BASE, PLACE, 8);
+		struct insn *in = &m->insn[m->step[m->nr_steps - 1].insn];
+		if (kind[k].index)
+			index_by(in, kind[k].index);
+		if (kind[k].stack)
+			in->stack = STACK_READS;
+		assert_int_equal(used(m), kind[k].used);
+	}
+}
+
+/* Of 2 bytes: merged into the register that it goes to, and a cycle later where the sign is extended. */
+static void t116_narrow(void **state)
+{
+	struct machine *m = mirror_new();
+	store(m, BASE, VALUE, PLACE, 2);
+	load(m, BASE, PLACE, 2);
+	m->insn[2].data[m->insn[2].nr_data++] = LOADED;
+	assert_int_equal(used(m), RENAMED);
+
+	m = mirror_new();
+	store(m, BASE, VALUE, PLACE, 2);
+	load(m, BASE, PLACE, 2);
+	m->insn[2].load_extra = 1;
+	assert_int_equal(used(m), RENAMED + 1);
 }
 
 /* The last to the place decides, and one that names it otherwise is in the way. */
@@ -242,7 +282,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(t100_no_time), cmocka_unit_test(t101_long_since), cmocka_unit_test(t102_off),
 		cmocka_unit_test(t110_other_names), cmocka_unit_test(t111_the_youngest), cmocka_unit_test(t112_reach),
-		cmocka_unit_test(t113_read_modify_write), cmocka_unit_test(t120_no_address), cmocka_unit_test(t130_stack),
+		cmocka_unit_test(t113_read_modify_write), cmocka_unit_test(t115_index), cmocka_unit_test(t116_narrow),
+		cmocka_unit_test(t120_no_address), cmocka_unit_test(t130_stack),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

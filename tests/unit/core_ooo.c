@@ -423,6 +423,82 @@ static void t221_stack_engine(void **state)
 	}
 }
 
+/* An address by the stack pointer behind a push: where addresses add what is left by themselves, no uop, and none behind a LEA to it. */
+static void t222_stack_addresses(void **state)
+{
+	static const struct { bool data, sets; uint8_t slots, behind; } kind[] = { { true, false, 2, 1 }, { false, false, 1, 2 }, { false, true, 1, 1 } };
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.rename_stack_ports = ALU;
+		m->desc.rename_stack_addresses = 0;
+		uint32_t push = make_store(m, R1, R2), read = make_alu(m, kind[k].sets ? R1 : R4, R1, 0, 1, ALU), compute = make_alu(m, R4, R1, 0, 1, ALU);
+		m->insn[push].stack = STACK_MOVES;
+		m->insn[read].stack = m->insn[compute].stack = STACK_READS;
+		m->insn[read].stack_data = kind[k].data;
+		m->insn[compute].stack_data = 1;
+		run_access(m, push, 0x10000, 8);
+		run_insn(m, read);
+		run_insn(m, compute);
+		machine_time(m);
+		assert_int_equal(committed(m, 1)->slots, kind[k].slots);
+		assert_int_equal(committed(m, 2)->slots, kind[k].behind);
+		machine_free(m);
+	}
+}
+
+/* What ends a cycle's dispatch: alone one a cycle, with three more as many, with four more two cycles. */
+static void t223_ends_dispatch(void **state)
+{
+	for (unsigned others = 0; others <= 4; others++) {
+		struct machine *m = machine_new();
+		uint32_t last = make_flagged(m, INSN_NOP), nop = make_flagged(m, INSN_NOP);
+		m->insn[last].ends_dispatch = 1;
+		for (unsigned i = 0; i < 100; i++) {
+			run_insn(m, last);
+			for (unsigned k = 0; k < others; k++)
+				run_insn(m, nop);
+		}
+		machine_time(m);
+		const struct timed *first = committed(m, 0), *end = committed(m, 99 * (others + 1));
+		assert_int_equal(timed_dispatch(end) - timed_dispatch(first), others < 4 ? 99 : 198);
+		machine_free(m);
+	}
+}
+
+/* A sum that is stored as soon as it is there: a cycle less from one to the next than by way of a store-data uop. */
+static void t224_stores_result(void **state)
+{
+	uint64_t each[2];
+
+	for (unsigned direct = 0; direct < 2; direct++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		uint32_t add = make_load(m, 0, R1);
+		struct insn *in = &m->insn[add];
+		in->flags |= INSN_STORE;
+		in->nr_dst = 0;
+		in->latency = 1;
+		in->stores_result = direct & 1;
+		m->uop[m->nr_uops++] = (struct uop){ .ports = ALU, .kind = UOP_COMPUTE, .latency = 1 };
+		m->uop[m->nr_uops++] = (struct uop){ .ports = MEM, .kind = UOP_STA };
+		m->uop[m->nr_uops++] = (struct uop){ .ports = (uint16_t)(direct ? 0 : STD), .kind = UOP_STD };
+		in->nr_uops += 3;
+		for (int i = 0; i < 40; i++) {
+			run_access(m, add, 0x10000, 8);
+			m->step[m->nr_steps - 1].flags |= STEP_LOAD;
+			m->step[m->nr_steps - 1].flags &= (uint8_t)~STEP_STORE;
+			m->step[m->nr_steps++] = (struct step){ .insn = add, .addr = 0x10000, .bytes = 8, .flags = STEP_ACCESS | STEP_STORE };
+		}
+		machine_time(m);
+		each[direct] = span(m, 20, 30);
+		machine_free(m);
+	}
+	assert_int_equal(each[0], 70);
+	assert_int_equal(each[1], 60);
+}
+
 /* Load to use: 5 cycles; pointer chase by a simple address: 4. */
 static void t300_load_to_use(void **state)
 {
@@ -784,6 +860,7 @@ int main(void)
 		cmocka_unit_test(t210_scheduler_full), cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t205_bypass), cmocka_unit_test(t206_waiting), cmocka_unit_test(t207_bound_to_pairs),
 		cmocka_unit_test(t212_registers), cmocka_unit_test(t214_registers_of_flags), cmocka_unit_test(t213_slots), cmocka_unit_test(t220_move_elimination), cmocka_unit_test(t221_stack_engine),
+		cmocka_unit_test(t222_stack_addresses), cmocka_unit_test(t223_ends_dispatch), cmocka_unit_test(t224_stores_result),
 		cmocka_unit_test(t300_load_to_use), cmocka_unit_test(t310_forward), cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds), cmocka_unit_test(t313_split_loads), cmocka_unit_test(t315_split_vector_loads), cmocka_unit_test(t316_long_addresses), cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t320_violation), cmocka_unit_test(t330_store_queue), cmocka_unit_test(t331_drain),

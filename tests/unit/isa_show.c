@@ -171,6 +171,10 @@ void show_insn(struct code *code, uint32_t index, char text[SHOW_SIZE])
 		g_string_append_printf(s, " extra %u", i->load_extra);
 	if (i->address_extra)
 		g_string_append_printf(s, " address %u", i->address_extra);
+	if (i->stores_result)
+		g_string_append(s, " stores result");
+	if (i->ends_dispatch)
+		g_string_append(s, " ends dispatch");
 	g_string_append(s, " ;");
 	put_flags(s, i);
 	g_strlcpy(text, s->str, SHOW_SIZE);

@@ -295,6 +295,14 @@ static const struct show_row vector[] = {
 
 /* What Zen 5 has of its own: long addresses, stores that pass the ALUs, shifts by CL that leave the old flags be. */
 static const struct show_row zen5[] = {
+	{ "01 08", "add    %ecx,(%rax)", "ag0123 alu012345:1 ag23 none(std) ; [rax] rcx -> cf:1 zf:1 ; 1 stores result ; simple" },
+	{ "0f b6 44 05 00", "movzbl 0x0(%rbp,%rax,1),%eax", "ag0123 ; [rbp,rax] -> rax:0 ; 1 address 1 ; indexed" },
+	{ "48 63 07", "movslq (%rdi),%rax", "ag0123 ; [rdi] -> rax:0 ; 1 extra 1 ;" },
+	{ "0f 46 c1", "cmovbe %ecx,%eax", "alu012345:1 > alu012345:1 ; rax+1 rcx+1 cf zf -> rax:2 ; 2 ;" },
+	{ "0f 4c c1", "cmovl  %ecx,%eax", "alu012345:1 > alu012345:1 ; rax+1 rcx+1 zf -> rax:2 ; 2 ;" },
+	{ "0f 48 c1", "cmovs  %ecx,%eax", "alu012345:1 ; rax rcx zf -> rax:1 ; 1 ;" },
+	{ "0f 46 07", "cmovbe (%rdi),%eax", "ag0123 alu012345:1 > alu012345:1 ; [rdi] rax+1 cf zf -> rax:2 ; 2 ; simple" },
+	{ "c5 f8 77", "vzeroupper", "- ; ; 1 ends dispatch ;" },
 	{ "48 8d 44 37 08", "lea    0x8(%rdi,%rsi,1),%rax", "alu012345:1 > alu012345:1 ; rdi rsi+1 -> rax:2 ; 2 ;" },
 	{ "48 8d 44 35 00", "lea    0x0(%rbp,%rsi,1),%rax", "alu012345:1 > alu012345:1 ; rbp rsi+1 -> rax:2 ; 2 ;" },
 	{ "49 8d 44 75 00", "lea    0x0(%r13,%rsi,2),%rax", "alu012345:1 > alu012345:1 ; r13 rsi+1 -> rax:2 ; 2 ;" },
@@ -312,7 +320,7 @@ static const struct show_row zen5[] = {
 	{ "48 8b 04 f5 08 00 00 00", "mov    0x8(,%rsi,8),%rax", "ag0123 ; [rsi] -> rax:0 ; 1 address 1 ; indexed" },
 	{ "48 03 04 77", "add    (%rdi,%rsi,2),%rax", "ag0123 alu012345:1 ; [rdi,rsi] rax -> rax:1 cf:1 zf:1 ; 1 address 1 ; indexed" },
 	{ "48 89 07", "mov    %rax,(%rdi)", "ag23 alu012345 ; [rdi] rax ; 1 ; simple" },
-	{ "48 01 07", "add    %rax,(%rdi)", "ag0123 alu012345:1 ag23 alu012345 ; [rdi] rax -> cf:1 zf:1 ; 1 ; simple" },
+	{ "48 01 07", "add    %rax,(%rdi)", "ag0123 alu012345:1 ag23 none(std) ; [rdi] rax -> cf:1 zf:1 ; 1 stores result ; simple" },
 	{ "0f 11 07", "movups %xmm0,(%rdi)", "ag23 alu012345 ; [rdi] xmm0 ; 1 ; vmem" },
 };
 
@@ -342,20 +350,23 @@ static void forms_of_zen5(void **state)
 	check("zen5", zen5, sizeof zen5 / sizeof *zen5);
 }
 
-/* Who moves the stack engine's offset, who reads the register, who overwrites it. */
+/* Who moves the stack engine's offset, who reads the register and computes with it, who overwrites it. */
 static void stack_pointer(void **state)
 {
-	static const struct { const char *hex; enum stack_use use; } row[] = {
-		{ "53", STACK_MOVES },                  /* push %rbx */
-		{ "5b", STACK_MOVES },                  /* pop %rbx */
-		{ "e8 00 00 00 00", STACK_MOVES },      /* call */
-		{ "c3", STACK_MOVES },                  /* ret */
-		{ "48 83 ec 18", STACK_READS },         /* sub $0x18,%rsp */
-		{ "48 8b 44 24 08", STACK_READS },      /* mov 0x8(%rsp),%rax */
-		{ "48 89 e5", STACK_READS },            /* mov %rsp,%rbp */
-		{ "48 89 ec", STACK_SETS },             /* mov %rbp,%rsp */
-		{ "c9", STACK_SETS },                   /* leave */
-		{ "48 01 f8", STACK_NONE },             /* add %rdi,%rax */
+	static const struct { const char *hex; enum stack_use use; bool data; } row[] = {
+		{ "53", STACK_MOVES, false },  /* push %rbx */
+		{ "5b", STACK_MOVES, false },  /* pop %rbx */
+		{ "e8 00 00 00 00", STACK_MOVES, false },  /* call */
+		{ "c3", STACK_MOVES, false },  /* ret */
+		{ "48 83 ec 18", STACK_READS, true },   /* sub $0x18,%rsp */
+		{ "48 39 e1", STACK_READS, true },      /* cmp %rsp,%rcx */
+		{ "48 8b 44 24 08", STACK_READS, false },  /* mov 0x8(%rsp),%rax */
+		{ "48 83 04 24 01", STACK_READS, false },  /* addq $1,(%rsp) */
+		{ "48 8d 64 24 18", STACK_READS, false },  /* lea 0x18(%rsp),%rsp */
+		{ "48 89 e5", STACK_READS, false },  /* mov %rsp,%rbp */
+		{ "48 89 ec", STACK_SETS, false },  /* mov %rbp,%rsp */
+		{ "c9", STACK_SETS, false },  /* leave */
+		{ "48 01 f8", STACK_NONE, false },  /* add %rdi,%rax */
 	};
 	struct code *code = show_core("skylake-sp");
 
@@ -363,7 +374,9 @@ static void stack_pointer(void **state)
 	for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
 		uint8_t bytes[SHOW_BYTES];
 		unsigned length = show_bytes(row[k].hex, bytes);
-		assert_int_equal(code_insn(code, code_add(code, 0x100000, bytes, length))->stack, row[k].use);
+		const struct insn *in = code_insn(code, code_add(code, 0x100000, bytes, length));
+		assert_int_equal(in->stack, row[k].use);
+		assert_int_equal(in->stack_data, row[k].data);
 	}
 	code_free(code);
 }
