@@ -31,7 +31,9 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 	c->inverse[RESOURCE_DECODE] = ratio(1, (uint64_t)d->decode_width);
 	c->inverse[RESOURCE_COMPLEX] = d->decode_complex ? ratio(1, (uint64_t)d->decode_complex) : 0;
 	c->inverse[RESOURCE_MICROCODE] = ratio(1, (uint64_t)d->microcode_width);
-	c->inverse[RESOURCE_TAKEN] = ratio(1 + (uint64_t)d->branch_taken_bubble, d->uopcache_whole ? (uint64_t)d->branch_lookups : 1);
+	c->taken = d->uopcache_whole ? (uint32_t)d->branch_lookups : 1;
+	c->inverse[RESOURCE_TAKEN] = ratio(1 + (uint64_t)d->branch_taken_bubble, c->taken);
+	c->returned = ticks(d->branch_return_bubble);
 	c->inverse[RESOURCE_RETIRE] = ratio(1, (uint64_t)d->commit_width);
 	c->inverse[RESOURCE_DRAIN] = ratio(1, (uint64_t)d->store_queue_drain_width);
 	c->inverse[RESOURCE_RESTART] = ticks(d->load_queue_restart);

@@ -368,8 +368,13 @@ INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode
 	uint32_t flags = y->kind;
 	uint64_t after = 0;
 
-	if (y->flags & OUTCOME_TAKEN && supply_by(v, f, mode, RESOURCE_TAKEN, 1, f->supply.t) && mode == CHRONO_TAINT)
-		y->why = RESOURCE_TAKEN;
+	if (y->flags & OUTCOME_TAKEN) {
+		bool indirect = y->p->branch == BRANCH_INDIRECT || y->p->branch == BRANCH_INDIRECT_CALL;
+		if (supply_by(v, f, mode, RESOURCE_TAKEN, indirect ? v->cost.taken : 1, f->supply.t) && mode == CHRONO_TAINT)
+			y->why = RESOURCE_TAKEN;
+		if (y->p->branch == BRANCH_RETURN)
+			v->resource[RESOURCE_TAKEN] += v->cost.returned;
+	}
 	if (y->flags & OUTCOME_MISPREDICT) {
 		v->mispredicts += v->cost.mispredicts;
 		if (v->mispredicts >= WEIGHT_ONE) {

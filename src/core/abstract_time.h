@@ -62,6 +62,8 @@ struct abstract_costs {
 	uint64_t repeat_startup, repeat_line, repeat_slow; /* a line of a fast rep string; an iteration of a slow one */
 	uint64_t front;                /* fetch to offered, for the records alone */
 	uint32_t mispredicts;          /* so many of WEIGHT_ONE mispredictions cost anything */
+	uint32_t taken;                /* branches that fetch may follow in a cycle */
+	uint64_t returned;             /* more than a taken branch, of a return */
 	bool lines;                    /* the uop cache is read line by line: its inverse is that of a line */
 	uint32_t runahead;             /* blocks of fetch that prediction is ahead; 0: none */
 	struct misses misses[NR_MISSES];

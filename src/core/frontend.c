@@ -457,14 +457,21 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 	if (f->path == PATH_LOOP)
 		f->path = PATH_UOPCACHE;
 	unsigned bubble = (unsigned)(p->btb == BTB_SECOND ? d->branch_btb2_bubble : d->branch_taken_bubble);
+	unsigned returned = in->branch == BRANCH_RETURN ? (unsigned)d->branch_return_bubble : 0;
+	if (in->branch == BRANCH_INDIRECT || in->branch == BRANCH_INDIRECT_CALL)
+		f->looked = UINT32_MAX;
 	if (p->redirect)
 		lookup_from(f, f->run.next = f->fetch + (unsigned)d->branch_decode_redirect);
 	else if (!d->fetch_runahead)
-		f->run.next = at + 1 + bubble;
+		f->run.next = at + 1 + bubble + returned;
 	else
 		f->run.next = at + 1;
 	if (!p->redirect && !(again && p->btb == BTB_FIRST))
 		f->lookup += bubble;
+	if (!p->redirect) {
+		f->known += returned;              /* what it looks up besides in that cycle comes as much later */
+		f->lookup += returned;
+	}
 	f->follows = !p->redirect && d->fetch_runahead && d->branch_lookups > 1;
 	f->block = UINT64_MAX;
 	f->run.deliver_uops = 0;

@@ -7,7 +7,8 @@
  *
  * Where branch prediction runs ahead (fetch.runahead), it has a clock of its own: it looks a block of code up a cycle,
  * loses its bubbles there, and fetch waits only where it has caught up with it. A taken branch that is the last one
- * again loses none: uiCA's loops from the uop cache take a cycle an iteration.
+ * again loses none: uiCA's loops from the uop cache take a cycle an iteration. Where it looks up several blocks a cycle, an indirect
+ * jump's is the last of them: Zen 5 takes a cycle from one to the next, and half a cycle between direct ones.
  *
  * Not modelled: entry points in the middle of a uop-cache window (a window is cached as a whole), eviction from the uop
  * cache when L1I evicts the line, loops with inner taken branches in the loop buffer.

@@ -45,6 +45,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, lookup, 64, 16, 128, "bytes", "aligned block of code that branch prediction looks up at once where it runs ahead") \
 	X(branch, lookups, 1, 1, 8, "blocks/cycle", "of them that it looks up in a cycle") \
 	X(branch, taken_bubble, 0, 0, 10, "cycles", "lost by fetch, or by prediction where it runs ahead, after a predicted-taken branch that the first-level BTB holds") \
+	X(branch, return_bubble, 0, 0, 20, "cycles", "more of these after a return") \
 	X(branch, btb2_bubble, 2, 0, 20, "cycles", "lost when the second-level BTB supplies the target") \
 	X(branch, decode_redirect, 7, 1, 40, "cycles", "fetch to fetch, direct branch unknown to the BTB, found at decode") \
 	X(branch, mispredict, 1, 0, 40, "cycles", "branch execution to the first fetch on the right path") \

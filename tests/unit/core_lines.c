@@ -167,12 +167,40 @@ static void t113_a_pair_is_one(void **state)
 	}
 }
 
+/* Blocks of one instruction each, a branch of its own kind. */
+static uint64_t round_of_branches(const char *model, const enum branch_kind *kind, unsigned nr)
+{
+	struct machine *m = lines_new();
+
+	m->desc.branch_return_bubble = 3;
+	for (unsigned i = 0; i < nr; i++) {
+		add_block(m, 0x1000 + i * 0x100, 1, 4, 0x1000 + (i + 1) % nr * 0x100);
+		m->insn[i].branch = kind[i] & 15;
+	}
+	return rounds(m, model);
+}
+
+/* Half a cycle each, and three more for a return: of four, five cycles; of five, eleven in two rounds. An indirect jump takes a cycle. */
+static void t114_returns_and_indirect_jumps(void **state)
+{
+	static const enum branch_kind five[] = { BRANCH_CALL, BRANCH_RETURN, BRANCH_JUMP, BRANCH_JUMP, BRANCH_JUMP };
+	static const enum branch_kind indirect[] = { BRANCH_INDIRECT, BRANCH_INDIRECT_CALL };
+
+	for (int abstract = 0; abstract <= 1; abstract++) {
+		const char *model = abstract ? "abstract" : "ooo";
+		assert_int_equal(round_of_branches(model, five, 2), COUNTED * 4);
+		assert_int_equal(round_of_branches(model, five, 4), COUNTED * 5);
+		assert_int_equal(round_of_branches(model, five, 5), COUNTED / 2 * 11);
+		assert_int_equal(round_of_branches(model, indirect, 2), COUNTED * 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(t100_straight), cmocka_unit_test(t101_lines_go_on_in_the_next_window), cmocka_unit_test(t102_a_page_ends_a_line),
 		cmocka_unit_test(t110_blocks), cmocka_unit_test(t111_over_the_end_of_a_window), cmocka_unit_test(t112_one_block_a_cycle),
-		cmocka_unit_test(t113_a_pair_is_one),
+		cmocka_unit_test(t113_a_pair_is_one), cmocka_unit_test(t114_returns_and_indirect_jumps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
