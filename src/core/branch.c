@@ -86,7 +86,9 @@ static int whole_sets(const struct core_desc *desc, const char *param, int32_t e
 
 static enum history_kind history_kind(const struct core_desc *d)
 {
-	return strcmp(d->history, "taken-path") ? HISTORY_DIRECTIONS : HISTORY_TAKEN_PATH;
+	if (!strcmp(d->history, "taken-path"))
+		return HISTORY_TAKEN_PATH;
+	return strcmp(d->history, "taken-branches") ? HISTORY_DIRECTIONS : HISTORY_TAKEN_BRANCHES;
 }
 
 static int check(const struct core_desc *d)
@@ -257,10 +259,14 @@ static struct prediction predict_not_taken(const struct insn *in)
 static void advance(const struct branch_unit *b, struct branch_state *s, const struct insn *in, bool taken, uint64_t target)
 {
 	uint64_t pc = in->pc >> b->pc_shift;
-	bool path = b->shape.kind == HISTORY_TAKEN_PATH;
+	bool path = b->shape.kind != HISTORY_DIRECTIONS;
+	bool indirect = in->branch == BRANCH_INDIRECT || in->branch == BRANCH_INDIRECT_CALL;
+	uint64_t last = in->pc + in->length - 1;
 
-	if (path && taken)
-		history_push_taken(&s->history, &b->shape, in->pc + in->length - 1, target);
+	if (taken && b->shape.kind == HISTORY_TAKEN_PATH)
+		history_push_taken(&s->history, &b->shape, last, target);
+	else if (taken && path)
+		history_push_taken_branch(&s->history, &b->shape, last, indirect ? target : 0);
 	switch ((enum branch_kind)in->branch) {
 	case BRANCH_CONDITIONAL:
 		if (path)

@@ -8,7 +8,9 @@ unsigned history_add_length(struct history_shape *s, unsigned length)
 	unsigned kept = length < HISTORY_WINDOW ? length : HISTORY_FOLD;
 
 	assert(length && length <= history_longest(s->kind) && s->nr < HISTORY_FOLDS);
-	if (s->kind == HISTORY_TAKEN_PATH) {
+	if (s->kind == HISTORY_TAKEN_BRANCHES)
+		s->near_mask[s->nr] = (UINT64_C(1) << HISTORY_STEP * (length < HISTORY_NEAR ? length : HISTORY_NEAR)) - 1;
+	if (s->kind != HISTORY_DIRECTIONS) {
 		unsigned bits = HISTORY_STEP * length - 1; /* the number of the last one */
 
 		s->last[s->nr] = (uint8_t)(bits / 64);

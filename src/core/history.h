@@ -17,6 +17,14 @@
  * trace. The first lengths of a shape, those of the tables that predict directions, are kept folded to a word, since
  * branches are predicted more often than taken; an indirect prediction folds what it needs.
  * Ref: Yavarzadeh et al.: Half&Half, IEEE S&P 2023 (the register, what enters it, the tables' lengths).
+ *
+ * 3. The same of taken branches without their targets, as on Zen 5: what enters is the address of a branch's last byte, of
+ * whose lowest bits pairs are folded into one, and the target only where the branch is indirect. So a loop whose closing
+ * branch folds to the same as that of the loop around it leaves no trace of where it began; but all tables use a second
+ * register, too, of the youngest HISTORY_NEAR branches, with address bits unfolded, as TAGE has its history of the path.
+ * Measured by timing (zen5.core says how): which bits, that targets of direct branches and branches not taken leave
+ * nothing, how far both registers reach. Assumed: HISTORY_STEP, and how address bits from 8 upwards and indirect
+ * targets enter, of which no more was seen than that they do.
  */
 #ifndef CYCLEWISE_CORE_HISTORY_H
 #define CYCLEWISE_CORE_HISTORY_H
@@ -35,15 +43,17 @@ enum {
 	HISTORY_STEP = 2,              /* bits that a taken branch moves the register of the path by */
 	HISTORY_REGISTER = 512,        /* bits of it, at most */
 	HISTORY_KEPT = 4,              /* lengths kept folded, at most */
+	HISTORY_NEAR = 22,             /* taken branches of which addresses unfolded are used, too */
 };
 
-enum history_kind { HISTORY_DIRECTIONS, HISTORY_TAKEN_PATH };
+enum history_kind { HISTORY_DIRECTIONS, HISTORY_TAKEN_PATH, HISTORY_TAKEN_BRANCHES };
 
 /* Which lengths are used: bits of directions, or taken branches. Unused ones have length 0. */
 struct history_shape {
 	enum history_kind kind;
 	unsigned words;                /* of the register that the longest length needs */
 	uint64_t last_mask[HISTORY_FOLDS]; /* taken branches: bits of the last word that a length needs */
+	uint64_t near_mask[HISTORY_FOLDS]; /* taken branches: bits of the near register that a length uses */
 	uint8_t last[HISTORY_FOLDS];   /* ... and which word that is */
 	uint32_t out[HISTORY_FOLDS];   /* the bit of the fold that a bit which leaves is in; 0 where the mask drops it */
 	uint32_t mask[HISTORY_FOLDS];  /* of the fold's bits: below the length where that is less than a window */
@@ -55,6 +65,7 @@ struct history_shape {
 
 struct history {
 	uint64_t taken[HISTORY_REGISTER / 64]; /* the register of the path; the youngest taken branch is lowest */
+	uint64_t near;                 /* HISTORY_TAKEN_BRANCHES: the same of the youngest, from addresses unfolded */
 	uint64_t path_fold[HISTORY_KEPT]; /* of the first lengths: history_fold_taken() */
 	uint32_t fold[HISTORY_FOLDS];  /* bit n: parity of the history bits of age n, n + 31, n + 62, ... below length */
 	uint32_t window[HISTORY_FOLDS];/* bit n: leaves with the n-th push from now */
@@ -119,16 +130,16 @@ static inline uint64_t history_fold_taken(const struct history *h, const struct 
 
 	while (n--)
 		fold = (fold << 23 | fold >> 41) ^ h->taken[n];
-	return fold;
+	uint64_t near = h->near & s->near_mask[i];
+
+	return fold ^ (near << 41 | near >> 23);
 }
 
-/* A taken branch whose last byte is at `last` enters the register of the path. */
-static inline void history_push_taken(struct history *h, const struct history_shape *s, uint64_t last, uint64_t target)
+/* Moves the register of the path by a taken branch. `footprint`: what it leaves, at most 64 bits. */
+static inline void history_push_footprint(struct history *h, const struct history_shape *s, uint64_t footprint)
 {
-	uint64_t carry = (last >> 3 & 3) | (last >> 7 & 3) << 2 | (last >> 11 & 3) << 4 | (last >> 5 & 3) << 6 |
-		(last >> 9 & 3) << 8 | (last >> 13 & 63) << 10;
+	uint64_t carry = footprint;
 
-	carry ^= target & 63;
 	for (unsigned i = 0; i < s->words; i++) {
 		uint64_t w = h->taken[i];
 
@@ -137,6 +148,26 @@ static inline void history_push_taken(struct history *h, const struct history_sh
 	}
 	for (unsigned i = 0; i < s->kept; i++)
 		h->path_fold[i] = history_fold_taken(h, s, i);
+}
+
+/* HISTORY_TAKEN_PATH: a taken branch whose last byte is at `last`. */
+static inline void history_push_taken(struct history *h, const struct history_shape *s, uint64_t last, uint64_t target)
+{
+	uint64_t footprint = (last >> 3 & 3) | (last >> 7 & 3) << 2 | (last >> 11 & 3) << 4 | (last >> 5 & 3) << 6 |
+		(last >> 9 & 3) << 8 | (last >> 13 & 63) << 10;
+
+	history_push_footprint(h, s, footprint ^ (target & 63));
+}
+
+/* HISTORY_TAKEN_BRANCHES: the same; `target` is 0 where the branch is direct. */
+static inline void history_push_taken_branch(struct history *h, const struct history_shape *s, uint64_t last, uint64_t target)
+{
+	uint64_t pairs = last ^ last >> 1;
+	uint64_t footprint = (last >> 1 & 1) | (pairs >> 2 & 1) << 1 | (pairs >> 4 & 1) << 2 | (pairs >> 6 & 1) << 3 |
+		(last >> 8 & 0xfff) << 4;
+
+	h->near = h->near << HISTORY_STEP ^ (last & 0xff);
+	history_push_footprint(h, s, footprint ^ target * 0x9e3779b97f4a7c15u >> 48);
 }
 
 /* The same where length `i` may be kept. */
@@ -159,7 +190,7 @@ static inline uint64_t history_address(uint64_t pc)
 /* Index and tag for the table of fold `i`: bits 32 to 63 are well mixed. */
 static inline uint64_t history_hash(const struct history *h, const struct history_shape *s, unsigned i, uint64_t pc)
 {
-	if (s->kind == HISTORY_TAKEN_PATH)
+	if (s->kind != HISTORY_DIRECTIONS)
 		return history_mix(history_fold_taken(h, s, i), history_address(pc));
 	uint32_t key = h->fold[i] ^ (h->path & s->path[i]) << (HISTORY_FOLD - HISTORY_PATH);
 

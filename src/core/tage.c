@@ -215,7 +215,7 @@ bool tage_guess(const struct tage *t, const struct history *h, const struct hist
 	uint64_t address = history_address(pc);
 	bool alternate = false;
 
-	if (s->kind != HISTORY_TAKEN_PATH) {
+	if (s->kind == HISTORY_DIRECTIONS) {
 		struct tage_lookup l;
 
 		return tage_predict(t, h, s, pc, &l);
@@ -237,7 +237,7 @@ bool tage_guess(const struct tage *t, const struct history *h, const struct hist
 bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
 	struct tage_lookup *l)
 {
-	uint32_t matches = s->kind == HISTORY_TAKEN_PATH ? match_taken(t, h, s, pc, l) : match(t, h, s, pc, l);
+	uint32_t matches = s->kind == HISTORY_DIRECTIONS ? match(t, h, s, pc, l) : match_taken(t, h, s, pc, l);
 
 	l->provider = l->alternate = -1;
 	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);
