@@ -110,16 +110,6 @@ int bench_make(struct bench *b, const struct kernel_text *text, kernel_function 
 	return ret;
 }
 
-uint64_t bench_ticks(struct bench *b, const struct kernel *k, uint64_t rounds)
-{
-	uint64_t from = bench_now(), to;
-
-	if (bench_try(b, k, rounds))
-		return 0;
-	to = bench_now();
-	return to - from;
-}
-
 static double timed(const struct bench *b, kernel_function *run, void *memory, uint64_t rounds)
 {
 	uint64_t from = bench_now();

@@ -88,9 +88,6 @@ int bench_measure_text(struct bench *b, const struct kernel_text *text, struct e
 /* The core's clock in MHz, by the fastest chains. */
 struct estimate bench_clock(struct bench *b);
 
-/* Ticks of the time-stamp counter that one call takes, without any calibration; 0 where it cannot be run. */
-uint64_t bench_ticks(struct bench *b, const struct kernel *k, uint64_t rounds);
-
 /* The time-stamp counter; on other processors than x86-64, where bench_init() refuses, never called. */
 static inline uint64_t bench_now(void)
 {

@@ -292,7 +292,6 @@ INLINE void forward(struct chrono *v, const enum chrono_mode mode, struct way *y
 INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word, uint64_t walk)
 {
 	struct when w = y->address;
-	bool extra = y->p->load_extra;
 
 	if (__builtin_expect(outcome_tlb(word) != TLB_HIT, 0))
 		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
@@ -308,7 +307,7 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 	if (__builtin_expect(outcome_distance(word) && !collides, 0))
 		forward(v, mode, y, &there, word);
 	there.t += v->cost.split[outcome_split(word)];
-	if (extra)
+	if (y->p->load_extra)
 		there.t += y->p->load_extra * v->cost.load_extra;
 	if (__builtin_expect(outcome_kind(word) == OUTCOME_RENAMED, 0)) {
 		constrain(v, mode, &y->complete, &there);

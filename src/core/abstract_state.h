@@ -48,7 +48,7 @@ struct waiting {
 struct registers {
 	struct when *end;              /* [nr] */
 	uint32_t nr, next;
-	uint64_t known;                /* ticks from a request in L1 to when the level lacks a register for it */
+	uint64_t known;                /* ticks from a request in L1 to when the level wants one for it */
 };
 
 /* What became of the last instructions, until they leave the taint queue. */
@@ -108,7 +108,7 @@ struct chrono {
 	uint32_t mispredicts;          /* thousandths of one saved up */
 	uint64_t cycles, instructions; /* counted */
 	uint64_t commit;               /* cycle of the youngest's, + 1 */
-	bool broken;                   /* a fault or system call has redirected fetch */
+	bool broken;                   /* the instruction before faulted, which has redirected fetch already */
 
 	struct taints taints;
 	uint64_t window;               /* of the taint queue */

@@ -335,12 +335,10 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 {
 	unsigned slots = y->slots, loads = y->loads, stores = y->stores;
 
+	constrain_after(v, mode, &f->retire, &y->complete, v->cost.commit);
 	if (slots) {
-		constrain_after(v, mode, &f->retire, &y->complete, v->cost.commit);
 		f->retire.t += slots * v->inverse[RESOURCE_RETIRE];
 		add_self(v, mode, &f->retire);
-	} else {
-		constrain_after(v, mode, &f->retire, &y->complete, v->cost.commit);
 	}
 	for (unsigned i = 0; i < slots; i++)
 		keep(mode, &v->rob[f->nr_slots++ & v->ring_mask], &f->retire);

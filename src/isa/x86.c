@@ -362,8 +362,9 @@ static void branch(struct shape *s)
 static bool has_immediate(const struct shape *s)
 {
 	const struct decoded *d = s->d;
-	const struct operand *last = &d->operand[d->nr_explicit - 1];
-	return d->nr_explicit && last->role & OPERAND_IMMEDIATE && !(last->role & OPERAND_MEMORY) && !(s->traits & CONDITION);
+	unsigned last = d->nr_explicit ? d->operand[d->nr_explicit - 1].role : 0;
+
+	return last & OPERAND_IMMEDIATE && !(last & OPERAND_MEMORY) && !(s->traits & CONDITION);
 }
 
 /* shape.fuse: one of the first three kinds, or SECOND | condition code. */
