@@ -348,7 +348,7 @@ static void cores_that_are_not_there(void **state)
 
 	assert_fails("boomm", ENOENT, "boomm", "there is no core 'boomm'", "did you mean 'boom'?");
 	assert_int_equal(error_get()->status, EXIT_USAGE);
-	assert_fails("", ENOENT, "", "there is no core ''",
+	assert_fails("", ENOENT, "core", "there is no core ''",
 		"the cores are: alder-lake-p, asplos06, boom, cascade-lake, cortex-a72, ice-lake, neoverse-n1, "
 		"sandy-bridge, sapphire-rapids, skylake-sp, skylake-x, zen2, zen3, zen4, zen5; a path needs a '/' or ends in '.core'");
 	assert_fails("/nowhere/x.core", ENOENT, "/nowhere/x.core", "No such file or directory", "");
