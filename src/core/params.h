@@ -112,7 +112,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(forward, latency, 5, 0, 50, "cycles", "store to load, from the cycle the data is known to use; not sooner than a hit of L1D") \
 	X(forward, vector, 0, 0, 20, "cycles", "more into a vector register, beside what its loads take longer") \
 	X(forward, narrow, 0, 0, 20, "cycles", "more for a load of fewer bytes than the store") \
-	X(forward, renamed, 0, 0, 64, "stores", "the youngest of which a load by the same base register has the data at rename, in no time; 0: none") \
+	X(forward, renamed, 0, 0, 64, "stores", "the youngest of which a load by the same base and index has the data at rename, in no time; 0: none") \
 	X(forward, fail_penalty, 12, 0, 100, "cycles", "a load only partly covered by a store in the queue waits for its write and this") \
 	X(memdep, entries, 1024, 0, 65536, "entries", "dependence predictor (store sets); 0: loads wait for all older store addresses") \
 	X(memdep, clear, 1000000, 1000, 1000000000, "loads", "after so many the predictor forgets all") \
@@ -154,7 +154,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(dram, rp_ns, 14, 0, 1000, "ns", "precharge") \
 	X(dram, bandwidth, 12000, 1, 1000000, "MB/s", "of the channel, as one core can use it") \
 	X(dram, banks, 16, 1, 1024, "banks", "over all ranks") \
-	X(dram, row, 8192, 64, 65536, "bytes", "an open row; 0 is not possible") \
+	X(dram, row, 8192, 64, 65536, "bytes", "an open row") \
 	X(dram, reads, 64, 1, 1024, "requests", "outstanding reads") \
 	X(dram, writes, 64, 1, 1024, "requests", "queued writes before reads wait for them") \
 	X(itlb, entries, 128, 1, 65536, "pages", "") X(itlb, ways, 8, 1, 1024, "ways", "entries: fully associative") \
