@@ -173,7 +173,7 @@ static int start(struct drive *d)
 	const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .options = o };
 
 	if (!d->driven || d->driven->beside)
-		err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods);
+		err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods | (d->config->path ? METHODS_FILE : METHODS_PROFILE));
 	if (d->driven && !err)
 		err = d->driven->open(&d->state, &run);
 	if (err || !d->config->second)

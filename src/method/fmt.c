@@ -125,6 +125,7 @@ static void fmt_close(void *state)
 const struct method method_fmt = {
 	.name = "fmt",
 	.help = "CPI stack by the front-end miss event table (Eyerman et al.)",
+	.set = METHODS_FILE,
 	.state_size = sizeof(struct fmt),
 	.lane_size = sizeof(struct fmt_lane),
 	.open = fmt_open,

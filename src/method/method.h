@@ -37,8 +37,9 @@ struct run {
 /* Which methods a run has: those of every profile, and of each bit. A method may be in one set alone, or need several. */
 enum method_set {
 	METHODS_PROFILE = 0,           /* what every profile has */
-	METHODS_STAT = 1,              /* figures of the whole run in more detail */
-	METHODS_STUDY = 1 | 2,         /* those, and all that are to be compared */
+	METHODS_FILE = 8,              /* what every profile has that is kept in a file, and no report of a run shows */
+	METHODS_STAT = 1 | METHODS_FILE, /* figures of the whole run in more detail */
+	METHODS_STUDY = 2 | METHODS_STAT, /* those, and all that are to be compared */
 	METHODS_ADVICE = 4,            /* what advice is made of */
 };
 
