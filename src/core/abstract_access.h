@@ -229,19 +229,24 @@ static inline uint16_t events_of(uint64_t word)
 	                  (outcome_level(word) == LEVEL_MEMORY ? PSV_ST_LLC : 0));
 }
 
+/* In L1D: *there goes from the request to when it is. A line on its way is waited for. */
+INLINE void hit(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *there, uint64_t word)
+{
+	there->t += v->cost.load[outcome_simple(word)];
+	if (outcome_slot(word) < v->nr_line1 && constrain(v, mode, there, &v->line1[outcome_slot(word)])) {
+		y->why = REASON_LOAD;
+		y->level = LEVEL_FILL_BUFFER;
+		y->psv |= v->from1[outcome_slot(word)] == LEVEL_MEMORY ? PSV_ST_L1 | PSV_ST_LLC : PSV_ST_L1;
+	}
+}
+
 /* The line that an access at *w wants is in L1D, or comes there; returns when. */
 INLINE struct when line(struct chrono *v, const enum chrono_mode mode, struct way *y, const struct when *w, uint64_t word)
 {
 	struct when there = *w;
 
 	if (__builtin_expect(outcome_level(word) == LEVEL_L1, 1)) {
-		/* The hit's own latency is the caller's; a line on its way is waited for. */
-		there.t += v->cost.load[outcome_simple(word)];
-		if (outcome_slot(word) < v->nr_line1 && constrain(v, mode, &there, &v->line1[outcome_slot(word)])) {
-			y->why = REASON_LOAD;
-			y->level = LEVEL_FILL_BUFFER;
-			y->psv |= v->from1[outcome_slot(word)] == LEVEL_MEMORY ? PSV_ST_L1 | PSV_ST_LLC : PSV_ST_L1;
-		}
+		hit(v, mode, y, &there, word);
 		return there;
 	}
 	if (mode == CHRONO_PLAIN)
@@ -321,6 +326,25 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 		if (outcome_level(word) > (enum level)y->level)
 			y->level = (uint8_t)outcome_level(word);
 	}
+}
+
+/* A load that hits L1D and its TLB in one line, and reads from no store: what most are. */
+INLINE bool plain_load(uint64_t word)
+{
+	const struct outcome_word simple = { .simple = true };
+
+	return ((word & 0xffffff) | outcome_pack(&simple)) == (outcome_pack(&simple) | (unsigned)OUTCOME_LOAD | LEVEL_L1 << 4);
+}
+
+INLINE void load_plain(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word)
+{
+	struct when there = y->address;
+
+	hit(v, mode, y, &there, word);
+	there.t += y->p->load_extra * v->cost.load_extra;
+	constrain(v, mode, &y->loaded, &there);
+	if (mode == CHRONO_PASSAGES && y->level == LEVEL_NONE)
+		y->level = LEVEL_L1;
 }
 
 INLINE void store_word(struct chrono *v, const enum chrono_mode mode, struct way *y, uint64_t word, uint64_t walk)

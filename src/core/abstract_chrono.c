@@ -60,12 +60,23 @@ uint64_t chrono_critical(const struct chrono *v)
 
 uint64_t chrono_cycles(const struct chrono *v)
 {
-	return v->cycles;
+	return v->cycles + (v->flow.counting ? committed(&v->flow) - v->since : 0);
 }
 
 uint64_t chrono_instructions(const struct chrono *v)
 {
-	return v->instructions;
+	return v->instructions + (v->flow.counting ? v->flow.record + 1 - v->first : 0);
+}
+
+bool chrono_count(struct chrono *v, bool counting, uint64_t record, uint64_t cycles)
+{
+	if (counting) {
+		v->cycles += cycles - v->since;
+		v->instructions += record - v->first;
+	}
+	v->since = cycles;
+	v->first = record;
+	return !counting;
 }
 
 /* --- the whole --------------------------------------------------------------------------------------- */
@@ -91,6 +102,7 @@ static int make_schedulers(struct chrono *v)
 		if (!v->scheduler[i])
 			return -ENOMEM;
 		v->scheduler[i]->entries = v->cost.scheduler[i];
+		v->scheduler[i]->until = ABSTRACT_TICKS;
 		if (v->mode == CHRONO_TAINT) {
 			v->scheduler[i]->who = calloc(WAITING_WINDOW, sizeof *v->scheduler[i]->who);
 			if (!v->scheduler[i]->who)

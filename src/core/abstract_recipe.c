@@ -202,6 +202,18 @@ static enum recipe_path path_without_uops(const struct recipe *p)
 	return p->second ? PATH_SECOND : p->eliminated && p->slots == 1 && !p->nr_addr ? PATH_RENAMED : PATH_ANY;
 }
 
+/* All operands are wanted at issue, all results are there with the latency, and none is a vector register. */
+static bool simple(const struct recipe *p)
+{
+	bool is = !p->branch;
+
+	for (unsigned i = 0; i < p->nr_data; i++)
+		is = is && p->data[i] < REG_VECTOR && !p->data_late[i];
+	for (unsigned i = 0; i < p->nr_dst; i++)
+		is = is && p->dst[i] < REG_VECTOR && p->dst_latency[i] == p->latency && !(p->dst_latency[i] & DST_WRITEBACK);
+	return is;
+}
+
 /* Of any other. */
 static enum recipe_path path_of(const struct recipe *p)
 {
@@ -209,9 +221,13 @@ static enum recipe_path path_of(const struct recipe *p)
 
 	if (p->slots != 1 || p->flags & PATH_ANY_FLAGS || part[PART_LOAD].uops > 1 || part[PART_STA].uops > 1)
 		return PATH_ANY;
-	if (p->flags & (INSN_LOAD | INSN_STORE) || p->nr_addr || part[PART_LOAD].uops || part[PART_STA].uops || part[PART_STD].uops)
+	if (p->flags & INSN_STORE || part[PART_STA].uops || part[PART_STD].uops)
 		return PATH_MEMORY;
-	return PATH_COMPUTE;
+	if (p->flags & INSN_LOAD && part[PART_LOAD].uops)
+		return simple(p) ? PATH_LOAD : PATH_MEMORY;
+	if (p->flags & INSN_LOAD || p->nr_addr || part[PART_LOAD].uops)
+		return PATH_MEMORY;
+	return simple(p) ? PATH_SIMPLE : PATH_COMPUTE;
 }
 
 static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned kind, uint16_t branch_ports)

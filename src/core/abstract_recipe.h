@@ -86,10 +86,12 @@ enum { TAKES_UNIT = 1, TAKES_FLOAT = 2, NR_TAKES = 4 };
 /* What an instruction is like: the common kinds are timed by a way of their own, which asks less. */
 enum recipe_path {
 	PATH_ANY,
+	PATH_SIMPLE,                   /* as PATH_COMPUTE; no branch, no vector register, all operands and results at one time */
 	PATH_COMPUTE,                  /* one slot, no address, uops that compute alone */
-	PATH_MEMORY,                   /* one slot, at most one load and one store */
 	PATH_RENAMED,                  /* one slot, done by rename */
 	PATH_SECOND,                   /* second of a macro-fused pair */
+	PATH_LOAD,                     /* one load, else as PATH_SIMPLE */
+	PATH_MEMORY,                   /* one slot, at most one load and one store */
 };
 
 /* Flags that only instructions of PATH_ANY have. */
@@ -97,7 +99,7 @@ enum recipe_path {
                         INSN_DISPATCH_SERIALIZE | INSN_FLUSH | INSN_SYSCALL | INSN_MICROCODED)
 
 struct recipe {
-	struct part part[NR_PARTS + 1];
+	_Alignas(128) struct part part[NR_PARTS + 1]; /* lines of cache are the recipe's own, and its place is a shift */
 	uint32_t flags;                /* enum insn_flags */
 	uint32_t insn;                 /* index of the static instruction */
 	uint16_t branch_ports;         /* first of a pair: those of the branch */

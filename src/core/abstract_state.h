@@ -35,6 +35,7 @@ enum {
  */
 struct waiting {
 	uint64_t now, held;            /* cycle of dispatch; entries */
+	uint64_t until;                /* ticks: the first of the cycle after now */
 	uint32_t entries;
 	uint16_t given[WAITING_WINDOW]; /* [cycle % window] */
 	uint64_t some[WAITING_WINDOW / 64];
@@ -63,6 +64,7 @@ struct flow {
 	struct when dispatch, frontend, supply, retire; /* supply: offered to rename by the front end */
 	uint64_t nr_slots;
 	uint64_t record;               /* number of the present instruction, from 1 on */
+	bool counting;                 /* it is counted, and those before it back to ... */
 	taint dispatch_by;             /* mode PASSAGES: whose leaving raised `dispatch` last */
 	uint16_t why;                  /* what raised `dispatch` last, enum reason */
 	uint16_t why_supply;
@@ -106,9 +108,9 @@ struct chrono {
 	uint64_t block[BLOCKS];        /* [n % BLOCKS]: when the n-th since fetch was redirected was offered */
 	uint64_t nr_blocks;
 	uint32_t mispredicts;          /* thousandths of one saved up */
-	uint64_t cycles, instructions; /* counted */
-	uint64_t commit;               /* cycle of the youngest's, + 1 */
-	bool broken;                   /* the instruction before faulted, which has redirected fetch already */
+	uint64_t cycles, instructions; /* counted, in stretches that are over */
+	uint64_t since, first;         /* of the stretch that is not: cycles committed before it; number of its first instruction */
+	uint64_t faulted;              /* number of the last that raised an exception */
 
 	struct taints taints;
 	uint64_t window;               /* of the taint queue */
@@ -224,14 +226,26 @@ static inline uint64_t waiting_next(const struct waiting *w)
 	return w->now;
 }
 
-static inline void waiting_advance(struct waiting *w, uint64_t cycle)
+static inline void waiting_be(struct waiting *w, uint64_t cycle)
 {
+	w->now = cycle;
+	w->until = (cycle + 1) * ABSTRACT_TICKS;
+}
+
+/* To the cycle of `t`. */
+static inline void waiting_advance(struct waiting *w, uint64_t t)
+{
+	if (t < w->until)
+		return;
+	uint64_t cycle = cycle_of(t);
+
 	while (w->now < cycle) {
 		uint64_t c = w->now + 1, some = w->some[c % WAITING_WINDOW / 64] >> (c % 64);
 		uint64_t next = some ? c + (uint64_t)__builtin_ctzll(some) : c | 63;
 		w->now = next < cycle ? next : cycle;
 		waiting_give(w, w->now);
 	}
+	waiting_be(w, cycle);
 }
 
 /* Dispatch waits until `uops` more fit in; *this is at least the present time of dispatch. */
@@ -239,14 +253,14 @@ INLINE bool constrain_scheduler(struct chrono *v, const enum chrono_mode mode, s
 {
 	bool waits = false;
 
-	waiting_advance(w, cycle_of(this->t));
+	waiting_advance(w, this->t);
 	if (uops > w->entries)
 		uops = w->entries;
 	while (w->held + uops > w->entries) {
 		uint64_t next = waiting_next(w);
 		if (next == w->now)
 			break;                 /* another part of the same instruction holds them */
-		w->now = next;
+		waiting_be(w, next);
 		struct when free = { w->now * ABSTRACT_TICKS, mode == CHRONO_TAINT ? w->who[w->now % WAITING_WINDOW] : 0 };
 		waiting_give(w, w->now);
 		waits = true;
@@ -283,7 +297,7 @@ static inline unsigned emptiest(struct chrono *v, unsigned set, uint64_t t)
 	for (; set; set &= set - 1) {
 		unsigned s = (unsigned)__builtin_ctz(set);
 		struct waiting *w = v->scheduler[s];
-		waiting_advance(w, cycle_of(t));
+		waiting_advance(w, t);
 		int64_t room = (int64_t)w->entries - (int64_t)w->held;
 		if (room > most) {
 			most = room;
@@ -351,6 +365,14 @@ INLINE void schedulers_issue(struct chrono *v, const enum chrono_mode mode, cons
 			waiting_issue(mode, v->scheduler[s], chosen[s], issue);
 }
 
+/* Cycles up to the last commit, that of the youngest. */
+static inline uint64_t committed(const struct flow *f)
+{
+	return (f->retire.t + ABSTRACT_TICKS - 1) / ABSTRACT_TICKS;
+}
+
+/* abstract_chrono.c: the instruction `record`, which has not been timed, is the first that is counted, or is not; `cycles`: committed(). */
+bool chrono_count(struct chrono *v, bool counting, uint64_t record, uint64_t cycles);
 /* abstract_chrono.c: instruction `n`, the oldest of the taint queue, helped to determine what was looked at. */
 void chrono_critical_one(struct chrono *v, uint64_t n);
 

@@ -6,6 +6,10 @@
 #include "core/abstract_state.h"
 #include "core/cycle.h"
 
+/* Constant wherever a path is, as the path is. */
+INLINE bool path_is_simple(const enum recipe_path path) { return path == PATH_SIMPLE || path == PATH_LOAD; }
+INLINE bool path_takes_words(const enum recipe_path path) { return path >= PATH_LOAD || path == PATH_ANY; }
+
 /* --- front end --------------------------------------------------------------------------------------- */
 
 /* When the line of code wanted at `t` was asked for: prediction runs some blocks ahead of fetch, and prefetches. */
@@ -86,14 +90,19 @@ INLINE void supply_cached(struct chrono *v, struct flow *f, const enum chrono_mo
 		use(v, mode, RESOURCE_UOPCACHE, amount, least);
 }
 
+/* Of its slots, as many as fit into what holds `entries`; where it has one they do. */
+INLINE uint64_t at_most(unsigned slots, uint32_t entries)
+{
+	return __builtin_constant_p(slots) || slots < entries ? slots : entries;
+}
+
 /* The front end offers it: as fast as the uop cache or the decoders deliver, as far ahead as the queue reaches. */
 INLINE void offer(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
 	const struct recipe *p = y->p;
-	uint64_t last = f->nr_slots + (y->slots < v->cost.queue ? y->slots : v->cost.queue);
+	uint64_t last = f->nr_slots + at_most(y->slots, v->cost.queue);
 
-	if (last > v->cost.queue)
-		constrain(v, mode, &f->supply, &v->queued[(last - v->cost.queue - 1) & v->ring_mask]);
+	constrain(v, mode, &f->supply, &v->queued[(last - v->cost.queue - 1) & v->ring_mask]);
 	uint64_t least = f->supply.t;
 	if (y->flags & OUTCOME_DECODED) {
 		if (y->flags & OUTCOME_BLOCK)
@@ -120,19 +129,16 @@ INLINE void wait_dispatch(struct chrono *v, struct flow *f, const enum chrono_mo
 /* Entries of the queues that the instruction needs, and what serialises. */
 INLINE void admit(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct way *y)
 {
-	uint64_t last = f->nr_slots + (y->slots < v->cost.rob ? y->slots : v->cost.rob);
+	uint64_t last = f->nr_slots + at_most(y->slots, v->cost.rob);
 
-	if (last > v->cost.rob)
-		wait_dispatch(v, f, mode, &v->rob[(last - v->cost.rob - 1) & v->ring_mask], REASON_ROB);
+	wait_dispatch(v, f, mode, &v->rob[(last - v->cost.rob - 1) & v->ring_mask], REASON_ROB);
 	if (y->loads) {
 		last = v->nr_loads + y->loads;
-		if (last > v->cost.load_queue)
-			wait_dispatch(v, f, mode, &v->loads[(last - v->cost.load_queue - 1) & v->loads_mask], REASON_LOAD_QUEUE);
+		wait_dispatch(v, f, mode, &v->loads[(last - v->cost.load_queue - 1) & v->loads_mask], REASON_LOAD_QUEUE);
 	}
 	if (y->stores) {
 		last = v->nr_stores + y->stores;
-		if (last > v->cost.store_queue)
-			wait_dispatch(v, f, mode, &v->stores[(last - v->cost.store_queue - 1) & v->stores_mask], REASON_STORE_QUEUE);
+		wait_dispatch(v, f, mode, &v->stores[(last - v->cost.store_queue - 1) & v->stores_mask], REASON_STORE_QUEUE);
 	}
 	wait_dispatch(v, f, mode, &v->serial, REASON_SERIAL);
 	if (__builtin_expect(y->kind & INSN_SERIALIZE, 0))
@@ -160,10 +166,10 @@ INLINE void enter_schedulers(struct chrono *v, struct flow *f, const enum chrono
 {
 	if (path == PATH_RENAMED)
 		return;
-	if (path != PATH_COMPUTE)
+	if (path_takes_words(path))
 		enter_scheduler(v, f, mode, part, PART_LOAD);
 	enter_scheduler(v, f, mode, part, PART_COMPUTE);
-	if (path != PATH_COMPUTE) {
+	if (path_takes_words(path) && path != PATH_LOAD) {
 		enter_scheduler(v, f, mode, part, PART_STA);
 		enter_scheduler(v, f, mode, part, PART_STD);
 	}
@@ -199,7 +205,7 @@ INLINE void wait_fence(struct chrono *v, const enum chrono_mode mode, struct way
 }
 
 /* By its address: loads, and the addresses of stores. */
-INLINE void execute_memory(struct chrono *v, const enum chrono_mode mode, struct way *y, const uint64_t *word, const uint64_t *end)
+INLINE void execute_memory(struct chrono *v, const enum chrono_mode mode, const enum recipe_path path, struct way *y, const uint64_t *word, const uint64_t *end)
 {
 	const struct recipe *p = y->p;
 
@@ -226,11 +232,14 @@ INLINE void execute_memory(struct chrono *v, const enum chrono_mode mode, struct
 			y->address = known;
 		y->own = known;
 	}
-	accesses(v, mode, y, word, end);
+	if (path == PATH_LOAD && word < end && plain_load(*word))
+		load_plain(v, mode, y, *word++);
+	if (path != PATH_LOAD || __builtin_expect(word < end, 0))
+		accesses(v, mode, y, word, end);
 }
 
 /* By its data: what it computes. y->end is its start afterwards, and the time of a result of latency 0. */
-INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, struct way *y)
+INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, const enum recipe_path path, struct way *y)
 {
 	const struct recipe *p = y->p;
 
@@ -238,10 +247,12 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, struc
 		y->end = (struct when){ 0 };   /* renamed: neither dispatch nor a port is waited for */
 	for (unsigned i = 0; i < p->nr_data; i++) {
 		struct when w = v->reg[p->data[i]];
-		uint64_t late = p->data_late[i] * v->cost.latency[p->class];
-		w.t = w.t > late ? w.t - late : 0;
-		if (p->data[i] >= REG_VECTOR && !y->eliminated)
-			w.t += v->apart[p->takes][v->result[p->data[i]]];
+		if (!path_is_simple(path)) {
+			uint64_t late = p->data_late[i] * v->cost.latency[p->class];
+			w.t = w.t > late ? w.t - late : 0;
+			if (p->data[i] >= REG_VECTOR && !y->eliminated)
+				w.t += v->apart[p->takes][v->result[p->data[i]]];
+		}
 		if (constrain(v, mode, &y->end, &w)) {
 			y->why = REASON_LATENCY;
 			y->by = y->end.who;
@@ -257,7 +268,7 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, struc
 	}
 }
 
-INLINE void write_results(struct chrono *v, const enum chrono_mode mode, struct way *y)
+INLINE void write_results(struct chrono *v, const enum chrono_mode mode, const enum recipe_path path, struct way *y)
 {
 	const struct recipe *p = y->p;
 	uint64_t each = v->cost.latency[p->class];
@@ -269,6 +280,10 @@ INLINE void write_results(struct chrono *v, const enum chrono_mode mode, struct 
 	y->end.t += p->latency * each;
 	constrain(v, mode, &y->complete, &y->end);
 	for (unsigned i = 0; i < p->nr_dst; i++) {
+		if (path_is_simple(path)) {
+			keep(mode, &v->reg[p->dst[i]], &y->end);
+			continue;
+		}
 		uint8_t latency = p->dst_latency[i];
 		struct when *reg = &v->reg[p->dst[i]];
 		if (latency & DST_WRITEBACK) {
@@ -400,9 +415,10 @@ INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode
 	else if (flags & INSN_FLUSH)
 		after = v->cost.flush;
 	v->nr_blocks = 0;
+	if (y->flags & OUTCOME_FAULT)
+		v->faulted = f->record;
 	if (after && constrain_after(v, mode, &f->supply, &f->retire, after))
 		f->why_supply = REASON_SERIAL;
-	v->broken = y->flags & OUTCOME_FAULT;
 	return false;
 }
 
@@ -434,10 +450,12 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	y.uses = v->recipes->use;
 	y.flags = outcome_flags(head);
 	y.kind = path == PATH_ANY ? p->flags : p->flags & ~PATH_ANY_FLAGS;
-	if (path == PATH_COMPUTE || path == PATH_RENAMED)
+	if (path != PATH_ANY && path != PATH_MEMORY && path != PATH_SECOND)
 		y.kind &= ~(uint32_t)(INSN_LOAD | INSN_STORE);
+	if (path == PATH_LOAD)
+		y.kind |= INSN_LOAD;
 	y.slots = path == PATH_ANY ? p->slots : path != PATH_SECOND;
-	y.loads = path == PATH_ANY ? p->part[PART_LOAD].uops : path == PATH_MEMORY && p->part[PART_LOAD].uops;
+	y.loads = path == PATH_ANY ? p->part[PART_LOAD].uops : path == PATH_LOAD || (path == PATH_MEMORY && p->part[PART_LOAD].uops);
 	y.stores = path == PATH_ANY ? p->part[PART_STA].uops : path == PATH_MEMORY && p->part[PART_STA].uops;
 	y.eliminated = path == PATH_RENAMED || (path == PATH_ANY && p->eliminated);
 	const bool second = path == PATH_SECOND || (path == PATH_ANY && p->second);
@@ -455,11 +473,11 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	f->record++;
 	if (mode != CHRONO_PLAIN)
 		v->taints.now = f->record;
-	if (__builtin_expect(y.flags & OUTCOME_ENTER && !v->broken && f->record > 1, 0) &&
+	if (__builtin_expect(!(y.flags & OUTCOME_COUNTED) == f->counting, 0))
+		f->counting = chrono_count(v, f->counting, f->record, committed(f));
+	if (path == PATH_ANY && y.flags & OUTCOME_ENTER && v->faulted != f->record - 1 &&
 	    constrain_after(v, mode, &f->supply, &f->retire, v->cost.exception))
 		f->why_supply = REASON_SERIAL;
-	v->broken = false;
-
 	if (y.flags & OUTCOME_BLOCK && v->cost.runahead)
 		v->block[v->nr_blocks++ % BLOCKS] = f->supply.t;
 	if (path == PATH_ANY && __builtin_expect(y.flags & OUTCOME_LINES, 0))
@@ -476,11 +494,11 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	if (second) {
 		y.end = y.complete = v->pair;
 	} else {
-		if (path == PATH_MEMORY ||
+		if (path == PATH_MEMORY || path == PATH_LOAD ||
 		    (path == PATH_ANY && (y.kind & (INSN_LOAD | INSN_STORE | INSN_PREFETCH) || p->nr_addr || word < end)))
-			execute_memory(v, mode, &y, word, end);
-		execute_compute(v, mode, &y);
-		write_results(v, mode, &y);
+			execute_memory(v, mode, path, &y, word, end);
+		execute_compute(v, mode, path, &y);
+		write_results(v, mode, path, &y);
 		if (y.stores || y.nr_stores)
 			execute_stores(v, mode, &y);
 		if (__builtin_expect(y.kind & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE | INSN_DISPATCH_SERIALIZE), 0))
@@ -493,16 +511,10 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 		out->reason_dispatch = f->why;
 	}
 	retire(v, f, mode, &y, &drained);
-	bool mispredicted = follow(v, f, mode, &y);
+	bool mispredicted = !path_is_simple(path) && follow(v, f, mode, &y);
 	if (mode == CHRONO_TAINT)
 		judge(v, f, &y);
 
-	uint64_t commit = (f->retire.t + ABSTRACT_TICKS - 1) / ABSTRACT_TICKS;
-	if (y.flags & OUTCOME_COUNTED) {
-		v->cycles += commit - v->commit;
-		v->instructions++;
-	}
-	v->commit = commit;
 	if (mode == CHRONO_PASSAGES) {
 		out->dispatch = f->dispatch.t;
 		out->ready = y.ready;
@@ -528,9 +540,14 @@ INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_m
 	const struct recipe *p = &v->recipes->recipe[outcome_recipe(*word)];
 	unsigned path = p->path;
 
-	if (__builtin_expect(outcome_flags(*word) & OUTCOME_LINES || (outcome_words(*word) && path != PATH_MEMORY), 0))
+	if (__builtin_expect(outcome_flags(*word) & (OUTCOME_LINES | OUTCOME_ENTER | OUTCOME_FAULT) ||
+	                     (outcome_words(*word) && !path_takes_words((enum recipe_path)path)), 0))
 		path = PATH_ANY;
 	switch ((enum recipe_path)path) {
+	case PATH_SIMPLE:
+		return pass(v, f, mode, PATH_SIMPLE, p, word, out);
+	case PATH_LOAD:
+		return pass(v, f, mode, PATH_LOAD, p, word, out);
 	case PATH_COMPUTE:
 		return pass(v, f, mode, PATH_COMPUTE, p, word, out);
 	case PATH_MEMORY:
