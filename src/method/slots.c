@@ -273,9 +273,11 @@ static void go(const struct slots *s, struct slots_lane *l, const struct timed *
 
 /*
  * What most are: of at most one slot, and nothing begins, ends or is flushed with it. Takes records up to the first that is
- * not so, and returns it; sums stay in registers.
+ * not so, and returns it; sums stay in registers. `wrong`, which is constant: whether any may be on the wrong path; all
+ * others of this kind are offered and dispatch.
  */
-static const struct timed *go_plain(const struct slots *s, struct slots_lane *l, const struct timed *t, const struct timed *end)
+static inline __attribute__((always_inline)) const struct timed *go_plain(const struct slots *s, struct slots_lane *l, const struct timed *t,
+                                                                          const struct timed *end, const bool wrong)
 {
 	struct slot_lane *o = &l->order;
 	const uint32_t usual = slot_usual(o), width = s->order.width;
@@ -283,11 +285,11 @@ static const struct timed *go_plain(const struct slots *s, struct slots_lane *l,
 	uint32_t used = o->used;
 
 	for (; t < end; t++) {
-		bool never = t->dispatch == TIMED_NEVER;       /* then its turn is over with its squash, and it gets no slot */
-		uint32_t slots = t->slots, gets = never ? 0 : slots, commits = t->flags & TIMED_WRONG ? 0 : UINT32_MAX;
+		bool never = wrong && t->dispatch == TIMED_NEVER; /* then its turn is over with its squash, and it gets no slot */
+		uint32_t slots = t->slots, gets = never ? 0 : slots, commits = wrong && t->flags & TIMED_WRONG ? 0 : UINT32_MAX;
 		uint64_t to = t->fetch + (never ? t->leave + 1 : t->dispatch), avail = t->fetch + t->avail;
 
-		if (t->avail == TIMED_NEVER)
+		if (wrong && t->avail == TIMED_NEVER)
 			continue;
 		uint64_t from = slot_waits_from(o, width, nr, avail);
 		if (__builtin_expect(!slot_is_usual(t, usual, commits) | (slots > 1) | (from < o->last_edge), 0))
@@ -333,14 +335,17 @@ static void slots_block(void *state, void *lane, const struct block *b)
 	const struct slots *s = state;
 	struct slots_lane *l = lane;
 
+	const struct walked *w = &b->walked;
+	bool right = w->nr_right == 1 && w->right[0].to - w->right[0].from == (int)b->n;
+
 	slot_begin(&l->order, b);
 	for (const struct timed *t = b->t, *end = t + b->n; t < end; ) {
-		t = go_plain(s, l, t, end);
+		t = right ? go_plain(s, l, t, end, false) : go_plain(s, l, t, end, true);
 		if (t < end)
 			go(s, l, t++);
 	}
-	retire(s, l, &b->walked);
-	l->order.end = b->walked.end;
+	retire(s, l, w);
+	l->order.end = w->end;
 }
 
 static void slots_finish(void *state, void *lane)

@@ -40,14 +40,13 @@ static void states_block(void *state, void *lane, const struct block *b)
 {
 	struct states_lane *l = lane;
 	const struct walked *w = &b->walked;
-	uint64_t compute = 0, stalled = 0, empty = 0, flushed = 0;
+	uint64_t stalled = 0, empty = 0, flushed = 0;
 	bool all = w->every & TIMED_COUNTED;
 
 	for (const struct interval *v = w->v; v < w->v + w->nr; v++) {
 		if (!all && !interval_counts(v))
 			continue;
 		uint64_t gone = v->enter - v->from;
-		compute += v->units;
 		stalled += v->commit - v->enter;
 		empty += gone;
 		flushed += v->empty == STATE_FLUSHED ? gone : 0;
@@ -57,7 +56,7 @@ static void states_block(void *state, void *lane, const struct block *b)
 		if (v->psv && interval_counts(v) && interval_commits(v))
 			l->signature[v->psv % (1 << NR_PSV)]++;
 	}
-	l->compute += compute;
+	l->compute += walked_units(w) - (stalled + empty) * CYCLE_UNITS;
 	l->cycles[STATE_STALLED] += stalled;
 	l->cycles[STATE_FLUSHED] += flushed;
 	l->cycles[STATE_DRAINED] += empty - flushed;

@@ -17,7 +17,6 @@ struct unmodelled {
 	struct code *code;
 	uint64_t *executions;          /* [TALLY_INSNS] */
 	uint64_t total;
-	uint32_t nr;                   /* of them in use */
 };
 
 static int unmodelled_open(void *state, const struct run *run)
@@ -37,18 +36,14 @@ static int unmodelled_lane(void *state, void *lane, uint32_t thread)
 static void take(struct unmodelled *s, const struct timed *t, const struct timed *end)
 {
 	uint64_t total = 0;
-	uint32_t nr = s->nr;
 
 	for (; t < end; t++) {
 		unsigned counts = (t->flags & (TIMED_SQUASHED | TIMED_CONTINUED | TIMED_COUNTED)) == TIMED_COUNTED;
 		total += counts;
-		if (__builtin_expect(t->insn >= TALLY_INSNS, 0))
-			continue;
-		s->executions[t->insn] += counts;
-		nr = t->insn < nr ? nr : t->insn + 1;
+		if (__builtin_expect(t->insn < TALLY_INSNS, 1))
+			s->executions[t->insn] += counts;
 	}
 	s->total += total;
-	s->nr = nr;
 }
 
 static void unmodelled_block(void *state, void *lane, const struct block *b)
@@ -69,7 +64,7 @@ static int unmodelled_save(const void *state, struct profile *out)
 	GHashTable *forms = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	int err = profile_set_int(out, "executions", (int64_t)s->total);
 
-	for (uint32_t i = 0; i < s->nr && i < s->code->nr; i++) {
+	for (uint32_t i = 0; i < TALLY_INSNS && i < s->code->nr; i++) {
 		if (!s->executions[i] || !(code_insn(s->code, i)->flags & INSN_UNMODELLED))
 			continue;
 		const char *form = code_form(s->code, i);
