@@ -47,6 +47,8 @@ struct mirror_place {
 	uint8_t base, index;           /* base REG_NONE: not a store of this kind */
 };
 
+#define NO_WINDOW UINT64_MAX
+
 struct outcomes {
 	const struct core_desc *desc;
 	const struct code *code;
@@ -73,6 +75,7 @@ struct outcomes {
 	uint64_t line;                 /* last code line looked at */
 
 	bool fused;                    /* the instruction before makes a pair with the next */
+	uint64_t inside;               /* the window that one_short() goes on in, NO_WINDOW: it does not */
 	size_t skip;                   /* steps of the next batch that belong to an instruction already seen */
 };
 
@@ -464,6 +467,7 @@ static void one(struct outcomes *o, const struct step *s, uint32_t nr_steps, siz
 		o->broken = true;
 		o->fused = false;
 	}
+	o->inside = o->cached && !o->broken && !o->fused ? o->window : NO_WINDOW;
 	out->word[head] = outcome_head(recipe_of(o->recipes, s->insn, kind, branch_ports), flags, out->nr - head - 1);
 }
 
@@ -476,8 +480,7 @@ static inline bool one_short(struct outcomes *o, const struct step *s, struct ou
 	const struct insn *in = code_insn(o->code, s->insn);
 	size_t head = out->nr;
 
-	if (o->fused || o->broken || !o->cached || in->pc >> o->window_shift != o->window || in->flags & NOT_SHORT ||
-	    s->flags & (STEP_ENTER | STEP_FAULT))
+	if (in->pc >> o->window_shift != o->inside || in->flags & NOT_SHORT || s->flags & (STEP_ENTER | STEP_FAULT))
 		return false;
 	unsigned flags = s->flags & STEP_COUNTED ? OUTCOME_COUNTED : 0;
 	if (o->lines.most)
@@ -500,29 +503,28 @@ static inline bool belongs_to_the_one_before(const struct step *s)
 
 size_t outcomes_batch(struct outcomes *o, const struct step *s, size_t n, size_t ahead, struct outcome_stream *out)
 {
-	size_t i = o->skip < n ? o->skip : n, all = n + ahead, done = 0;
+	const struct step *last = s + n, *all = last + ahead;
+	size_t skip = o->skip < n ? o->skip : n, done = 0;
 
-	o->skip -= i;
-	while (i < n) {
-		if (step_kind(&s[i]) == STEP_INSN) {
-			size_t end = i + 1;
-			if (end < all && !belongs_to_the_one_before(&s[end]) && one_short(o, &s[i], out)) {
-				done++;
-				i = end;
-				continue;
-			}
-			while (end < all && belongs_to_the_one_before(&s[end]))
-				end++;
-			one(o, &s[i], (uint32_t)(end - i), all - end, out);
-			done++;
-			i = end;
+	o->skip -= skip;
+	s += skip;
+	while (s < last) {
+		if (__builtin_expect(step_kind(s) != STEP_INSN, 0)) {
+			if (step_kind(s) == STEP_UNMAP)
+				outcome_unmap(&o->memory, s->addr, s->insn);
+			s++;
 			continue;
 		}
-		if (step_kind(&s[i]) == STEP_UNMAP)
-			outcome_unmap(&o->memory, s[i].addr, s[i].insn);
-		i++;
+		const struct step *end = s + 1;
+		if (end == all || belongs_to_the_one_before(end) || !one_short(o, s, out)) {
+			while (end < all && belongs_to_the_one_before(end))
+				end++;
+			one(o, s, (uint32_t)(end - s), (size_t)(all - end), out);
+		}
+		done++;
+		s = end;
 	}
-	o->skip += i - n;
+	o->skip += (size_t)(s - last);
 	return done;
 }
 
@@ -563,6 +565,7 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	o->registers = d->forward_renamed || d->l1d_simple_latency != d->l1d_latency;
 	o->broken = true;
 	o->building = o->line = UINT64_MAX;
+	o->inside = NO_WINDOW;
 	err = power_of_two(d, "fetch.bytes", d->fetch_bytes);
 	if (!err && d->uopcache_sets)
 		err = power_of_two(d, "uopcache.window", d->uopcache_window);
