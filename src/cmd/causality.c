@@ -104,7 +104,7 @@ static void met_take(void *ctx, void *slot)
 {
 	const struct met *m = slot;
 
-	chrono_batch(m->thread->chrono, m->stream.word, m->stream.nr, NULL);
+	chrono_batch(m->thread->chrono, m->stream.word, m->stream.nr);
 }
 
 static void met_fini(void *slot)

@@ -153,7 +153,7 @@ static void time_one(void *ctx, unsigned i)
 		detailed(v, c, j->crowd->seer->pdata[plan_at(v, i)->sees], j);
 	} else {
 		const struct met *m = j->crowd->met->pdata[plan_at(v, i)->outcomes];
-		chrono_batch(c->chrono, m->stream.word, m->stream.nr, NULL);
+		chrono_batch(c->chrono, m->stream.word, m->stream.nr);
 	}
 }
 

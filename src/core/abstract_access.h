@@ -18,7 +18,6 @@ static inline uint32_t within(uint32_t slot, uint32_t nr)
 /* What the steps of one instruction hand on to one another. */
 struct way {
 	const struct recipe *p;
-	const struct use *uses;
 	unsigned flags;                /* enum outcome_flags */
 	/* Of the recipe, as far as its path leaves it open: */
 	uint32_t kind;                 /* enum insn_flags */
@@ -33,7 +32,7 @@ struct way {
 	unsigned nr_stores, writes;    /* stores made; lines that they write */
 	uint64_t lines, iterations;    /* of a rep string */
 	uint16_t why;                  /* enum reason */
-	taint by;                      /* mode PASSAGES: whose result it waited for last */
+	taint by;                      /* mode RECORDS: whose result it waited for last */
 	uint64_t ready, least;         /* operands there; time of its first issue */
 	uint16_t psv;
 	uint8_t level, code_level;
@@ -44,7 +43,7 @@ struct way {
 INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, unsigned which, struct when *w)
 {
 	const struct part *p = &y->p->part[which];
-	const struct use *u = y->uses + p->use, *end = u + p->nr_uses;
+	const struct use *u = v->use + p->use, *end = u + p->nr_uses;
 
 	if (!p->uops)
 		return;
@@ -61,7 +60,7 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 		waiting_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w);
 	} else if (which < NR_PARTS && p->scheduler != RECIPE_NO_SCHEDULER)
 		schedulers_issue(v, mode, v->chosen[which], w);
-	if (mode == CHRONO_PASSAGES && w->t < y->least)
+	if (mode == CHRONO_RECORDS && w->t < y->least)
 		y->least = w->t;
 }
 
@@ -152,28 +151,28 @@ INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 	wait_registers(v, mode, y, w, MISSES_L1, from);
 	transfer(v, mode, y, w, from);
 	w->t += v->cost.level[from];
-	uint32_t slot1 = within(outcome_slot(word), v->nr_line1), slot2 = within(outcome_slot2(word), v->nr_line2);
-	if (constrain(v, mode, w, &v->line2[slot2])) {
+	uint32_t slot1 = within(outcome_slot(word), v->line1.nr), slot2 = within(outcome_slot2(word), v->line2.nr);
+	struct when below = line_there(mode, &v->line2, slot2);
+	if (constrain(v, mode, w, &below)) {
 		y->why = REASON_LOAD;
-		level = (enum level)v->from2[slot2];
-		if (level == LEVEL_MEMORY)
-			y->psv |= PSV_ST_LLC;
+		if (mode == CHRONO_RECORDS) {
+			level = (enum level)v->line2.from[slot2];
+			if (level == LEVEL_MEMORY)
+				y->psv |= PSV_ST_LLC;
+		}
 	}
 	add_self(v, mode, w);
 	hold_registers(v, mode, w, MISSES_L1, from);
-	if (slot2 && from != LEVEL_L2) {
-		v->line2[slot2] = *w;
-		v->from2[slot2] = (uint8_t)level;
-	}
-	v->line1[slot1] = *w;
-	v->from1[slot1] = (uint8_t)level;
+	if (slot2 && from != LEVEL_L2)
+		line_comes(mode, &v->line2, slot2, w, level);
+	line_comes(mode, &v->line1, slot1, w, level);
 }
 
 /* A prefetch: a line that nobody waits for yet. What it waits for itself is not what the instruction does. */
 INLINE void fill(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
 {
 	enum level from = outcome_level(word);
-	uint32_t slot1 = within(outcome_slot(word), v->nr_line1), slot2 = within(outcome_slot2(word), v->nr_line2);
+	uint32_t slot1 = within(outcome_slot(word), v->line1.nr), slot2 = within(outcome_slot2(word), v->line2.nr);
 	unsigned first = outcome_kind(word) == OUTCOME_FILL_L1 ? MISSES_L1 : MISSES_L2;
 	uint16_t why = y->why;
 
@@ -184,15 +183,13 @@ INLINE void fill(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 	add_self(v, mode, w);
 	if (first == MISSES_L2) {
 		hold_registers(v, mode, w, first, from);
-		v->line2[slot2] = *w;
-		v->from2[slot2] = (uint8_t)from;
+		line_comes(mode, &v->line2, slot2, w, from);
 		return;
 	}
-	v->from1[slot1] = (uint8_t)from;
-	if (constrain(v, mode, w, &v->line2[slot2]))
-		v->from1[slot1] = v->from2[slot2];
+	struct when below = line_there(mode, &v->line2, slot2);
+	bool waits = constrain(v, mode, w, &below);
 	hold_registers(v, mode, w, first, from);
-	v->line1[slot1] = *w;
+	line_comes(mode, &v->line1, slot1, w, mode == CHRONO_RECORDS && waits ? (enum level)v->line2.from[slot2] : from);
 }
 
 /* Out of line, and by value: so the way of the instruction stays in registers where nothing misses. */
@@ -233,10 +230,15 @@ static inline uint16_t events_of(uint64_t word)
 INLINE void hit(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *there, uint64_t word)
 {
 	there->t += v->cost.load[outcome_simple(word)];
-	if (outcome_slot(word) < v->nr_line1 && constrain(v, mode, there, &v->line1[outcome_slot(word)])) {
+	if (outcome_slot(word) >= v->line1.nr)
+		return;
+	struct when comes = line_there(mode, &v->line1, outcome_slot(word));
+	if (constrain(v, mode, there, &comes)) {
 		y->why = REASON_LOAD;
-		y->level = LEVEL_FILL_BUFFER;
-		y->psv |= v->from1[outcome_slot(word)] == LEVEL_MEMORY ? PSV_ST_L1 | PSV_ST_LLC : PSV_ST_L1;
+		if (mode == CHRONO_RECORDS) {
+			y->level = LEVEL_FILL_BUFFER;
+			y->psv |= v->line1.from[outcome_slot(word)] == LEVEL_MEMORY ? PSV_ST_L1 | PSV_ST_LLC : PSV_ST_L1;
+		}
 	}
 }
 
@@ -290,7 +292,7 @@ INLINE void forward(struct chrono *v, const enum chrono_mode mode, struct way *y
 
 	if (constrain_after(v, mode, there, &v->written[(v->nr_written - outcome_distance(word)) % STORE_RING], after))
 		y->why = REASON_LOAD;
-	if (mode == CHRONO_PASSAGES && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)
+	if (mode == CHRONO_RECORDS && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)
 		y->level = LEVEL_FORWARD;
 }
 
@@ -321,7 +323,7 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 	} else {
 		constrain(v, mode, &y->loaded, &there);
 	}
-	if (mode == CHRONO_PASSAGES) {
+	if (mode == CHRONO_RECORDS) {
 		y->psv |= events_of(word);
 		if (outcome_level(word) > (enum level)y->level)
 			y->level = (uint8_t)outcome_level(word);
@@ -343,7 +345,7 @@ INLINE void load_plain(struct chrono *v, const enum chrono_mode mode, struct way
 	hit(v, mode, y, &there, word);
 	there.t += y->p->load_extra * v->cost.load_extra;
 	constrain(v, mode, &y->loaded, &there);
-	if (mode == CHRONO_PASSAGES && y->level == LEVEL_NONE)
+	if (mode == CHRONO_RECORDS && y->level == LEVEL_NONE)
 		y->level = LEVEL_L1;
 }
 
@@ -353,7 +355,7 @@ INLINE void store_word(struct chrono *v, const enum chrono_mode mode, struct way
 
 	if (outcome_tlb(word) != TLB_HIT) {
 		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
-		if (mode == CHRONO_PASSAGES)
+		if (mode == CHRONO_RECORDS)
 			y->psv |= PSV_ST_TLB;
 	}
 	struct when there = line(v, mode, y, &w, word);

@@ -93,6 +93,22 @@ static int ring(struct when **out, uint64_t *mask, uint64_t entries)
 	return *out ? 0 : -ENOMEM;
 }
 
+static int arrivals_init(struct arrivals *l, enum chrono_mode mode, uint32_t nr)
+{
+	l->nr = nr;
+	l->there = calloc(nr, sizeof *l->there);
+	l->who = mode != CHRONO_PLAIN ? calloc(nr, sizeof *l->who) : NULL;
+	l->from = mode == CHRONO_RECORDS ? calloc(nr, sizeof *l->from) : NULL;
+	return l->there && (l->who || mode == CHRONO_PLAIN) && (l->from || mode != CHRONO_RECORDS) ? 0 : -ENOMEM;
+}
+
+static void arrivals_fini(struct arrivals *l)
+{
+	free(l->there);
+	free(l->who);
+	free(l->from);
+}
+
 static int make_schedulers(struct chrono *v)
 {
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++) {
@@ -152,16 +168,14 @@ static int make(struct chrono *v, const struct core_desc *d)
 		err = ring(&v->stores, &v->stores_mask, v->cost.store_queue);
 	if (!err && v->cost.waiting)
 		err = ring(&v->left, &v->left_mask, v->cost.waiting);
-	v->nr_line1 = (uint32_t)(d->l1d_size / d->l1d_line);
-	v->nr_line2 = 1 + (uint32_t)((d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line);
+	if (!err)
+		err = arrivals_init(&v->line1, v->mode, (uint32_t)(d->l1d_size / d->l1d_line));
+	if (!err)
+		err = arrivals_init(&v->line2, v->mode, 1 + (uint32_t)((d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line));
 	v->written = calloc(STORE_RING, sizeof *v->written);
 	v->freed = calloc(STORE_RING, sizeof *v->freed);
 	v->stored = d->forward_renamed ? calloc(STORE_RING, sizeof *v->stored) : NULL;
-	v->line1 = calloc(v->nr_line1, sizeof *v->line1);
-	v->line2 = calloc(v->nr_line2, sizeof *v->line2);
-	v->from1 = calloc(v->nr_line1, 1);
-	v->from2 = calloc(v->nr_line2, 1);
-	if (!v->written || !v->freed || (d->forward_renamed && !v->stored) || !v->line1 || !v->line2 || !v->from1 || !v->from2)
+	if (!v->written || !v->freed || (d->forward_renamed && !v->stored))
 		err = -ENOMEM;
 	if (!err)
 		err = make_registers(v);
@@ -191,7 +205,10 @@ int chrono_new(struct chrono **out, const struct core_desc *d, const struct abst
 		return error_errno(ENOMEM, "abstract core");
 	v->cost = *costs;
 	v->recipes = recipes;
+	v->recipe = recipes->recipe;
+	v->use = recipes->use;
 	v->mode = mode;
+	v->front = cycle_of(costs->front);
 	for (unsigned i = 0; i < RESOURCE_PORTS; i++)
 		v->inverse[i] = costs->inverse[i];
 	forwarding(v);
@@ -218,10 +235,8 @@ void chrono_free(struct chrono *v)
 	free(v->written);
 	free(v->freed);
 	free(v->stored);
-	free(v->line1);
-	free(v->line2);
-	free(v->from1);
-	free(v->from2);
+	arrivals_fini(&v->line1);
+	arrivals_fini(&v->line2);
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++) {
 		if (v->scheduler[i])
 			free(v->scheduler[i]->who);

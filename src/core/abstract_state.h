@@ -15,7 +15,7 @@
 #include "core/abstract_time.h"
 
 /*
- * A time, and what it is due to. `who`: in mode TAINT the set of instructions that determine it; in mode PASSAGES the
+ * A time, and what it is due to. `who`: in mode TAINT the set of instructions that determine it; in mode RECORDS the
  * number of the instruction that set it, from 1 on; else unused.
  */
 struct when {
@@ -52,6 +52,14 @@ struct registers {
 	uint64_t known;                /* ticks from a request in L1 to when the level wants one for it */
 };
 
+/* When lines come to a cache: a mode has what it asks for alone, since these are more than fits into the nearest caches. */
+struct arrivals {
+	uint32_t nr;
+	uint64_t *there;               /* [nr]: ticks: the line is there */
+	taint *who;                    /* [nr]: as of struct when; NULL: mode PLAIN */
+	uint8_t *from;                 /* [nr]: mode RECORDS: enum level that sent it last; else NULL */
+};
+
 /* What became of the last instructions, until they leave the taint queue. */
 struct lately {
 	uint32_t insn;
@@ -64,8 +72,9 @@ struct flow {
 	struct when dispatch, frontend, supply, retire; /* supply: offered to rename by the front end */
 	uint64_t nr_slots;
 	uint64_t record;               /* number of the present instruction, from 1 on */
+	uint64_t fetch;                /* mode RECORDS: cycle of the youngest's */
 	bool counting;                 /* it is counted, and those before it back to ... */
-	taint dispatch_by;             /* mode PASSAGES: whose leaving raised `dispatch` last */
+	taint dispatch_by;             /* mode RECORDS: whose leaving raised `dispatch` last */
 	uint16_t why;                  /* what raised `dispatch` last, enum reason */
 	uint16_t why_supply;
 };
@@ -74,8 +83,11 @@ struct chrono {
 	struct flow flow;
 	struct abstract_costs cost;
 	const struct recipes *recipes;
+	const struct recipe *recipe;   /* theirs, and the uses: they never move */
+	const struct use *use;
 	unsigned nr_groups;            /* of which the inverse throughput is known */
 	enum chrono_mode mode;
+	uint64_t front;                /* cycles from fetch to offered */
 	uint64_t inverse[NR_RESOURCES];
 	uint64_t resource[NR_RESOURCES];
 	struct taint_users users[NR_RESOURCES];
@@ -96,9 +108,7 @@ struct chrono {
 	struct when *stored;           /* [n % STORE_RING]: the register that it stores known; NULL: no load is renamed */
 	struct when *freed;            /* [n % STORE_RING]: it has left the store queue */
 	uint64_t nr_written;
-	struct when *line1, *line2;    /* [slot]: the line is in L1D, L2 */
-	uint8_t *from1, *from2;        /* [slot]: enum level that sent it last */
-	uint32_t nr_line1, nr_line2;
+	struct arrivals line1, line2;     /* of L1D, L2 */
 	struct waiting *scheduler[CORE_SCHEDULERS];
 	uint8_t chosen[NR_PARTS][CORE_SCHEDULERS]; /* uops of the present instruction there, where its parts may choose */
 	struct when *left;             /* [n & left_mask]: the n-th uop left the queue in front of schedulers for its own */
@@ -122,6 +132,10 @@ struct chrono {
 };
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* Constant wherever a path is, as the path is. */
+INLINE bool path_is_simple(const enum recipe_path path) { return path == PATH_SIMPLE || path == PATH_LOAD; }
+INLINE bool path_takes_words(const enum recipe_path path) { return path >= PATH_LOAD || path == PATH_ANY; }
 
 /* --- the three operations ---------------------------------------------------------------------------- */
 
@@ -163,7 +177,7 @@ INLINE bool constrain_by(struct chrono *v, const enum chrono_mode mode, struct w
 		this->t = t;
 		if (mode == CHRONO_TAINT)
 			this->who = taint_of_users(&v->taints, &v->users[resource]);
-		if (mode == CHRONO_PASSAGES)
+		if (mode == CHRONO_RECORDS)
 			this->who = 0;
 		return true;
 	}
@@ -193,8 +207,24 @@ INLINE void add_self(struct chrono *v, const enum chrono_mode mode, struct when 
 {
 	if (mode == CHRONO_TAINT)
 		w->who = taint_add(&v->taints, w->who);
-	if (mode == CHRONO_PASSAGES)
+	if (mode == CHRONO_RECORDS)
 		w->who = v->taints.now;
+}
+
+/* --- lines of caches --------------------------------------------------------------------------------- */
+
+INLINE struct when line_there(const enum chrono_mode mode, const struct arrivals *l, uint32_t slot)
+{
+	return (struct when){ .t = l->there[slot], .who = mode != CHRONO_PLAIN ? l->who[slot] : 0 };
+}
+
+INLINE void line_comes(const enum chrono_mode mode, struct arrivals *l, uint32_t slot, const struct when *w, enum level from)
+{
+	l->there[slot] = w->t;
+	if (mode != CHRONO_PLAIN)
+		l->who[slot] = w->who;
+	if (mode == CHRONO_RECORDS)
+		l->from[slot] = (uint8_t)from;
 }
 
 /* --- schedulers -------------------------------------------------------------------------------------- */
@@ -232,11 +262,9 @@ static inline void waiting_be(struct waiting *w, uint64_t cycle)
 	w->until = (cycle + 1) * ABSTRACT_TICKS;
 }
 
-/* To the cycle of `t`. */
-static inline void waiting_advance(struct waiting *w, uint64_t t)
+/* Some cycles on, to that of `t`. */
+static __attribute__((noinline, unused)) void waiting_advance_far(struct waiting *w, uint64_t t)
 {
-	if (t < w->until)
-		return;
 	uint64_t cycle = cycle_of(t);
 
 	while (w->now < cycle) {
@@ -246,6 +274,20 @@ static inline void waiting_advance(struct waiting *w, uint64_t t)
 		waiting_give(w, w->now);
 	}
 	waiting_be(w, cycle);
+}
+
+/* To the cycle of `t`: mostly the present one or the next. */
+INLINE void waiting_advance(struct waiting *w, uint64_t t)
+{
+	if (t < w->until)
+		return;
+	if (t - w->until >= ABSTRACT_TICKS) {
+		waiting_advance_far(w, t);
+		return;
+	}
+	w->now++;
+	w->until += ABSTRACT_TICKS;
+	waiting_give(w, w->now);
 }
 
 /* Dispatch waits until `uops` more fit in; *this is at least the present time of dispatch. */
@@ -310,7 +352,7 @@ static inline unsigned emptiest(struct chrono *v, unsigned set, uint64_t t)
 /* As constrain_scheduler() of the part's uops, each of which goes to the emptiest that it may be in. chosen[]: how many to each. */
 INLINE bool constrain_schedulers(struct chrono *v, const enum chrono_mode mode, struct when *this, uint8_t chosen[CORE_SCHEDULERS], const struct part *p)
 {
-	const struct use *u = v->recipes->use + p->use + p->nr_uses;
+	const struct use *u = v->use + p->use + p->nr_uses;
 	bool waits = false;
 
 	memset(chosen, 0, CORE_SCHEDULERS * sizeof *chosen);
@@ -330,7 +372,7 @@ INLINE bool constrain_schedulers(struct chrono *v, const enum chrono_mode mode, 
  */
 INLINE bool constrain_queue(struct chrono *v, const enum chrono_mode mode, struct when *this, unsigned which, const struct part *p)
 {
-	const struct use *u = v->recipes->use + p->use + p->nr_uses;
+	const struct use *u = v->use + p->use + p->nr_uses;
 	struct when enter = { 0 };
 	uint8_t *chosen = v->chosen[which];
 	bool waits = false;

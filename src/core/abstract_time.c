@@ -3,12 +3,9 @@
 #include <assert.h>
 
 #include "core/abstract_access.h"
+#include "core/abstract_record.h"
 #include "core/abstract_state.h"
 #include "core/cycle.h"
-
-/* Constant wherever a path is, as the path is. */
-INLINE bool path_is_simple(const enum recipe_path path) { return path == PATH_SIMPLE || path == PATH_LOAD; }
-INLINE bool path_takes_words(const enum recipe_path path) { return path >= PATH_LOAD || path == PATH_ANY; }
 
 /* --- front end --------------------------------------------------------------------------------------- */
 
@@ -38,7 +35,8 @@ INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum c
 			if (level != LEVEL_L1) {
 				transfer(v, mode, y, &f->supply, level);
 				there += v->cost.code[level];
-				constrain(v, mode, &f->supply, &v->line2[within(outcome_slot2(*word), v->nr_line2)]);
+				struct when below = line_there(mode, &v->line2, within(outcome_slot2(*word), v->line2.nr));
+				constrain(v, mode, &f->supply, &below);
 				y->psv |= PSV_DR_L1;
 				y->code_level = (uint8_t)level;
 			}
@@ -439,7 +437,7 @@ INLINE void judge(struct chrono *v, struct flow *f, const struct way *y)
 
 /* One on its path, which is constant; `word`: its head. */
 INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path,
-                            const struct recipe *p, const uint64_t *word, struct passage *out)
+                            const struct recipe *p, const uint64_t *word, const struct step *step, struct timed *out)
 {
 	uint64_t head = *word++;
 	const uint64_t *end = word + outcome_words(head);
@@ -447,7 +445,6 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	uint64_t drained = 0;
 
 	y.p = p;
-	y.uses = v->recipes->use;
 	y.flags = outcome_flags(head);
 	y.kind = path == PATH_ANY ? p->flags : p->flags & ~PATH_ANY_FLAGS;
 	if (path != PATH_ANY && path != PATH_MEMORY && path != PATH_SECOND)
@@ -505,39 +502,37 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 			fences(v, f, mode, &y);
 		keep(mode, &v->pair, &y.end);
 	}
-	if (mode == CHRONO_PASSAGES) {
-		out->avail = f->supply.t;
-		out->dispatch_by = second ? 0 : f->dispatch_by;
-		out->reason_dispatch = f->why;
-	}
+	struct passage w = { .avail = f->supply.t, .dispatch_by = second ? 0 : f->dispatch_by, .reason_dispatch = f->why };
 	retire(v, f, mode, &y, &drained);
 	bool mispredicted = !path_is_simple(path) && follow(v, f, mode, &y);
 	if (mode == CHRONO_TAINT)
 		judge(v, f, &y);
 
-	if (mode == CHRONO_PASSAGES) {
-		out->dispatch = f->dispatch.t;
-		out->ready = y.ready;
-		out->issue = y.least;
-		out->complete = y.complete.t;
-		out->leave = f->retire.t;
-		out->drain = drained;
-		out->front_stall = y.front_stall;
-		out->translation_stall = y.translation_stall;
-		out->issue_by = y.by;
-		out->reason_issue = y.why;
-		out->psv = y.psv;
-		out->level = y.level;
-		out->code_level = y.code_level;
-		out->mispredicted = mispredicted;
+	if (mode == CHRONO_RECORDS) {
+		w.dispatch = f->dispatch.t;
+		w.ready = y.ready;
+		w.issue = y.least;
+		w.complete = y.complete.t;
+		w.leave = f->retire.t;
+		w.drain = drained;
+		w.front_stall = y.front_stall;
+		w.translation_stall = y.translation_stall;
+		w.issue_by = y.by;
+		w.reason_issue = y.why;
+		w.psv = y.psv;
+		w.level = y.level;
+		w.code_level = y.code_level;
+		w.mispredicted = mispredicted;
+		record(v, f, path, p, y.slots, y.flags, step, &w, out);
 	}
 	return end;
 }
 
 /* What met nothing but its own accesses goes by the path of its kind. */
-INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_mode mode, const uint64_t *word, struct passage *out)
+INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_mode mode, const uint64_t *word, const struct step *step,
+                           struct timed *out)
 {
-	const struct recipe *p = &v->recipes->recipe[outcome_recipe(*word)];
+	const struct recipe *p = &v->recipe[outcome_recipe(*word)];
 	unsigned path = p->path;
 
 	if (__builtin_expect(outcome_flags(*word) & (OUTCOME_LINES | OUTCOME_ENTER | OUTCOME_FAULT) ||
@@ -545,21 +540,21 @@ INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_m
 		path = PATH_ANY;
 	switch ((enum recipe_path)path) {
 	case PATH_SIMPLE:
-		return pass(v, f, mode, PATH_SIMPLE, p, word, out);
+		return pass(v, f, mode, PATH_SIMPLE, p, word, step, out);
 	case PATH_LOAD:
-		return pass(v, f, mode, PATH_LOAD, p, word, out);
+		return pass(v, f, mode, PATH_LOAD, p, word, step, out);
 	case PATH_COMPUTE:
-		return pass(v, f, mode, PATH_COMPUTE, p, word, out);
+		return pass(v, f, mode, PATH_COMPUTE, p, word, step, out);
 	case PATH_MEMORY:
-		return pass(v, f, mode, PATH_MEMORY, p, word, out);
+		return pass(v, f, mode, PATH_MEMORY, p, word, step, out);
 	case PATH_RENAMED:
-		return pass(v, f, mode, PATH_RENAMED, p, word, out);
+		return pass(v, f, mode, PATH_RENAMED, p, word, step, out);
 	case PATH_SECOND:
-		return pass(v, f, mode, PATH_SECOND, p, word, out);
+		return pass(v, f, mode, PATH_SECOND, p, word, step, out);
 	case PATH_ANY:
 		break;
 	}
-	return pass(v, f, mode, PATH_ANY, p, word, out);
+	return pass(v, f, mode, PATH_ANY, p, word, step, out);
 }
 
 /* Groups of ports that have become known: what their use costs. */
@@ -577,37 +572,36 @@ static void learn_groups(struct chrono *v)
 	}
 }
 
-size_t chrono_passages(struct chrono *v, const uint64_t **from, const uint64_t *end, struct passage *p, size_t most)
+size_t chrono_records(struct chrono *v, const uint64_t **from, const uint64_t *end, const struct step **step, struct timed *t, size_t most)
 {
-	struct passage *first = p, *last = p + most;
+	struct timed *first = t, *last = t + most;
 	const uint64_t *word = *from;
+	const struct step *s = *step;
 	struct flow f = v->flow;
 
 	learn_groups(v);
-	while (word < end && p < last)
-		word = one(v, &f, CHRONO_PASSAGES, word, p++);
+	for (; word < end && t < last; s++)
+		if (step_kind(s) == STEP_INSN)
+			word = one(v, &f, CHRONO_RECORDS, word, s, t++);
 	v->flow = f;
 	*from = word;
-	return (size_t)(p - first);
+	*step = s;
+	return (size_t)(t - first);
 }
 
-void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr, struct passage *p)
+void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr)
 {
 	const uint64_t *end = word + nr;
-
-	if (v->mode == CHRONO_PASSAGES) {
-		chrono_passages(v, &word, end, p, nr);
-		return;
-	}
 	struct flow f = v->flow;
 
+	assert(v->mode != CHRONO_RECORDS);
 	learn_groups(v);
 	if (v->mode == CHRONO_PLAIN) {
 		while (word < end)
-			word = one(v, &f, CHRONO_PLAIN, word, NULL);
+			word = one(v, &f, CHRONO_PLAIN, word, NULL, NULL);
 	} else {
 		while (word < end)
-			word = one(v, &f, CHRONO_TAINT, word, NULL);
+			word = one(v, &f, CHRONO_TAINT, word, NULL, NULL);
 	}
 	v->flow = f;
 }

@@ -87,17 +87,6 @@ enum reason {
 };
 const char *reason_name(const struct recipes *r, unsigned reason, char *buf);
 
-/* One instruction's way through the core, in ticks: what a timed record is made from. */
-struct passage {
-	uint64_t avail, dispatch, ready, issue, complete, leave, drain;
-	uint64_t front_stall, translation_stall; /* of the instruction cache and its TLB */
-	uint64_t dispatch_by, issue_by; /* number of the instruction that was waited for, from 1 on; 0: none */
-	uint16_t reason_dispatch, reason_issue; /* enum reason */
-	uint16_t psv;
-	uint8_t level, code_level;     /* enum level */
-	bool mispredicted;             /* and it cost something */
-};
-
 /* Shares of causality: how often instruction `insn` was on the critical path, and by what it was bound there. */
 struct causality_row {
 	uint64_t count;
@@ -106,7 +95,7 @@ struct causality_row {
 
 struct chrono;
 
-enum chrono_mode { CHRONO_PLAIN, CHRONO_PASSAGES, CHRONO_TAINT };
+enum chrono_mode { CHRONO_PLAIN, CHRONO_RECORDS, CHRONO_TAINT };
 
 /* One variant. `desc`: sizes of caches; `costs` is copied; `recipes` must outlive it. 0 or -errno. */
 int  chrono_new(struct chrono **out, const struct core_desc *desc, const struct abstract_costs *costs, const struct recipes *recipes,
@@ -114,13 +103,16 @@ int  chrono_new(struct chrono **out, const struct core_desc *desc, const struct 
 void chrono_free(struct chrono *v);
 
 /*
- * Times the instructions whose outcomes are word[0..nr). In mode CHRONO_PASSAGES, p[] gets one passage each.
+ * Times the instructions whose outcomes are word[0..nr), in any mode but CHRONO_RECORDS.
  * Other variants may read the same words in other threads, and another thread may make further recipes.
  */
-void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr, struct passage *p);
+void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr);
 
-/* Mode CHRONO_PASSAGES: of (*word .. end), at most `most` instructions; *word goes to what is left. Returns how many. */
-size_t chrono_passages(struct chrono *v, const uint64_t **word, const uint64_t *end, struct passage *p, size_t most);
+/*
+ * Mode CHRONO_RECORDS: of (*word .. end), the instructions of the steps from *step on, at most `most`; t[] gets a record each.
+ * *word and *step go to what is left. Returns how many.
+ */
+size_t chrono_records(struct chrono *v, const uint64_t **word, const uint64_t *end, const struct step **step, struct timed *t, size_t most);
 
 /* Cycles of the counted instructions so far: of each, from the commit before it to its own. */
 uint64_t chrono_cycles(const struct chrono *v);

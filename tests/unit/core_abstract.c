@@ -108,7 +108,7 @@ static void test_402_figure_1_causality(void **state)
 		outcome_run_init(&r, m);
 		abstract_costs_init(&c, &m->desc);
 		assert_int_equal(chrono_new(&v, &m->desc, &c, &r.recipes, CHRONO_TAINT), 0);
-		chrono_batch(v, r.stream.word, r.stream.nr, NULL);
+		chrono_batch(v, r.stream.word, r.stream.nr);
 		chrono_finish(v);
 		const struct causality_row *one = chrono_row(v, l.fma1), *two = chrono_row(v, l.fma2);
 		assert_non_null(one);

@@ -106,7 +106,7 @@ static inline uint64_t cycles_with(const struct outcome_run *r, const struct mac
 	uint64_t cycles;
 
 	assert_int_equal(chrono_new(&v, &m->desc, c, &r->recipes, CHRONO_PLAIN), 0);
-	chrono_batch(v, r->stream.word, r->stream.nr, NULL);
+	chrono_batch(v, r->stream.word, r->stream.nr);
 	cycles = chrono_cycles(v);
 	chrono_free(v);
 	return cycles;

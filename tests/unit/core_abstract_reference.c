@@ -32,6 +32,9 @@ struct shared {
 	set users;
 };
 
+/* Of an instruction, in ticks. */
+struct passage { uint64_t dispatch, complete, leave; };
+
 struct reference {
 	const struct recipes *recipes;
 	struct abstract_costs cost;
@@ -245,11 +248,18 @@ static struct machine *random_program(uint64_t seed)
 	return m;
 }
 
+/* What takes time up to `t` ends in this cycle. */
+static uint64_t cycle_ending(uint64_t t)
+{
+	return (t - (t != 0)) / ABSTRACT_TICKS;
+}
+
 static void compare(uint64_t seed)
 {
 	struct machine *m = random_program(seed);
 	struct reference *r = g_new0(struct reference, 1);
-	struct passage *passage = g_new0(struct passage, NR);
+	struct timed *timed = g_new0(struct timed, NR);
+	const struct step *steps = m->step;
 	struct recipes recipes;
 	struct outcomes *outcomes;
 	struct outcome_stream stream = { 0 };
@@ -260,10 +270,11 @@ static void compare(uint64_t seed)
 	assert_int_equal(outcomes_new(&outcomes, &m->desc, &m->code, &recipes), 0);
 	assert_int_equal(outcomes_batch(outcomes, m->step, m->nr_steps, 0, &stream), NR);
 	abstract_costs_init(&r->cost, &m->desc);
-	assert_int_equal(chrono_new(&times, &m->desc, &r->cost, &recipes, CHRONO_PASSAGES), 0);
+	assert_int_equal(chrono_new(&times, &m->desc, &r->cost, &recipes, CHRONO_RECORDS), 0);
 	assert_int_equal(chrono_new(&taints, &m->desc, &r->cost, &recipes, CHRONO_TAINT), 0);
-	chrono_batch(times, stream.word, stream.nr, passage);
-	chrono_batch(taints, stream.word, stream.nr, NULL);
+	const uint64_t *word = stream.word;
+	assert_int_equal(chrono_records(times, &word, stream.word + stream.nr, &steps, timed, NR), NR);
+	chrono_batch(taints, stream.word, stream.nr);
 	chrono_finish(taints);
 
 	r->recipes = &recipes;
@@ -272,14 +283,15 @@ static void compare(uint64_t seed)
 	for (unsigned g = 0; g < recipes.nr_groups; g++)
 		r->inverse[RESOURCE_PORTS + g] = ABSTRACT_TICKS / (uint64_t)__builtin_popcount(recipes.group[g]);
 	memset(r->writer, 0xff, sizeof r->writer);
-	const uint64_t *word = stream.word;
+	word = stream.word;
 	for (unsigned n = 1; n <= NR; n++, word += 1 + outcome_words(*word)) {
 		step(r, &m->step[n - 1], &recipes.recipe[outcome_recipe(*word)]);
 		if (n > window)
 			judge(r, &r->dispatch, n - (unsigned)window, m);
-		assert_int_equal(passage[n - 1].dispatch, r->passage[n].dispatch);
-		assert_int_equal(passage[n - 1].complete, r->passage[n].complete);
-		assert_int_equal(passage[n - 1].leave, r->passage[n].leave);
+		const struct timed *t = &timed[n - 1];
+		assert_int_equal(timed_dispatch(t), cycle_ending(r->passage[n].dispatch - (t->slots ? t->slots - 1u : 0u) * r->inverse[RESOURCE_FRONTEND]));
+		assert_int_equal(t->fetch + t->complete, r->passage[n].complete / ABSTRACT_TICKS);
+		assert_int_equal(timed_leave(t), cycle_ending(r->passage[n].leave));
 	}
 	for (unsigned n = NR - (unsigned)window + 1; n <= NR; n++)
 		judge(r, &r->retire, n, m);
@@ -295,7 +307,7 @@ static void compare(uint64_t seed)
 	outcomes_free(outcomes);
 	outcome_stream_fini(&stream);
 	recipes_fini(&recipes);
-	g_free(passage);
+	g_free(timed);
 	g_free(r);
 	machine_free(m);
 }
