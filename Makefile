@@ -33,7 +33,8 @@ bench:
 	$(MAKE) all
 	tests/bench.py $(BUILD)
 
-# The model against the processor this runs on; some 20 minutes. ACCURACY='--core zen4 --only gemm': options of it.
+# The models against the processor this runs on: on two quiet cores some 9 minutes of measuring, then 20 to 25 of modelling.
+# ACCURACY='--core zen4 --only gemm': options of it.
 accuracy:
 	scripts/setup build run test bench
 	$(MAKE) all

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <glib.h>
 
+#include "cmd/counted.h"
 #include "cmd/future.h"
 #include "cmd/progress.h"
 #include "cmd/workers.h"
@@ -11,7 +12,7 @@
 struct instance {
 	struct core *core;
 	struct suppose suppose;
-	uint64_t commit, cycles;
+	struct counted counted;
 };
 
 /* The cores of one thread of the guest. */
@@ -35,20 +36,6 @@ struct prediction_run {
 	const struct step_batch *batch;
 	const struct foreseen *seen;
 };
-
-static void count(void *ctx, const struct timed *t, size_t n)
-{
-	struct instance *c = ctx;
-
-	for (; n > 0; t++, n--) {
-		if (!timed_commits(t))
-			continue;
-		uint64_t commit = timed_leave(t) + 1;
-		if (t->flags & TIMED_COUNTED)
-			c->cycles += commit - c->commit;
-		c->commit = commit;
-	}
-}
 
 /* --- one variant ------------------------------------------------------------------------------------- */
 
@@ -113,7 +100,7 @@ static int crowd_new(struct crowd **out, struct prediction_run *r)
 	for (unsigned i = 0; i < r->nr && !err; i++) {
 		struct instance *one = &c->instance[i];
 
-		err = model->open(&one->core, r->s[i].desc ? r->s[i].desc : r->run->desc, r->run->code, (struct timed_sink){ count, one });
+		err = model->open(&one->core, r->s[i].desc ? r->s[i].desc : r->run->desc, r->run->code, (struct timed_sink){ counted_take, &one->counted });
 		if (err || !r->never[i])
 			continue;
 		one->suppose = (struct suppose){ .insn = r->run->code->insn, .never = r->never[i], .nr = r->run->code->nr };
@@ -133,7 +120,7 @@ static void crowd_end(struct prediction_run *r, struct crowd *c)
 		r->run->model->finish(one->core);
 		r->run->model->close(one->core);
 		one->core = NULL;
-		r->cycles[i] += one->cycles;
+		r->cycles[i] += one->counted.cycles;
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cmd/counted.h"
 #include "cmd/progress.h"
 #include "cmd/workers.h"
 #include "core/abstract_outcome.h"
@@ -28,7 +29,7 @@ struct instance {
 	struct core *core;
 	struct vary_code *code;        /* the instructions as the variant has them; NULL: as they are */
 	struct core_desc *desc;        /* that goes with them */
-	uint64_t commit, cycles, instructions; /* of `core` */
+	struct counted counted;        /* of `core` */
 };
 
 struct met {                           /* what executions meet */
@@ -72,22 +73,6 @@ static struct plan *plan_at(const struct variants *v, guint i)
 
 /* --- one core ---------------------------------------------------------------------------------------- */
 
-static void count(void *ctx, const struct timed *t, size_t n)
-{
-	struct instance *c = ctx;
-
-	for (; n > 0; t++, n--) {
-		if (!timed_commits(t))
-			continue;
-		uint64_t commit = timed_leave(t) + 1;
-		if (t->flags & TIMED_COUNTED) {
-			c->cycles += commit - c->commit;
-			c->instructions += !(t->flags & TIMED_CONTINUED);
-		}
-		c->commit = commit;
-	}
-}
-
 static void instance_free(struct variants *v, struct instance *c)
 {
 	if (!c)
@@ -116,7 +101,7 @@ static int instance_new(struct instance **out, struct crowd *crowd, const struct
 			code = c->code ? vary_code(c->code) : NULL;
 		}
 		if (!err)
-			err = v->run.model->open(&c->core, c->desc ? c->desc : p->desc, code, (struct timed_sink){ count, c });
+			err = v->run.model->open(&c->core, c->desc ? c->desc : p->desc, code, (struct timed_sink){ counted_take, &c->counted });
 	}
 	if (err) {
 		instance_free(v, c);
@@ -129,8 +114,8 @@ static int instance_new(struct instance **out, struct crowd *crowd, const struct
 /* Its cycles so far; *instructions: those counted. */
 static uint64_t instance_cycles(const struct instance *c, uint64_t *instructions)
 {
-	*instructions = c->chrono ? chrono_instructions(c->chrono) : c->instructions;
-	return c->chrono ? chrono_cycles(c->chrono) : c->cycles;
+	*instructions = c->chrono ? chrono_instructions(c->chrono) : c->counted.instructions;
+	return c->chrono ? chrono_cycles(c->chrono) : c->counted.cycles;
 }
 
 /* --- workers ----------------------------------------------------------------------------------------- */

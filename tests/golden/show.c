@@ -1,7 +1,7 @@
 /*
  * Prints one view of a profile that is written by hand, as SQL: what the golden tests compare.
  *
- *   show FIXTURE.sql VIEW text|colour|narrow|json|resources|resources-json [SYMBOL | CORE FILE]
+ *   show FIXTURE.sql[,MORE.sql] VIEW text|colour|narrow|json|resources|resources-json [SYMBOL | CORE FILE]
  *
  * `narrow` is as a terminal of 80 columns shows it, and fails where a line does not fit.
  */
@@ -23,21 +23,27 @@ static void fail(const char *what)
 }
 
 /* A profile file with the tables of the real one and the rows of the fixture. */
-static struct profile *load(const char *sql_path, const char *path)
+static struct profile *load(const char *fixtures, const char *path)
 {
+	char **sql_path = g_strsplit(fixtures, ",", -1), *message = NULL;
 	struct profile *p;
 	sqlite3 *db;
-	char *sql, *message = NULL;
 
 	if (profile_create(&p, path) || profile_begin(p) || profile_commit(p) || profile_close(p))
 		fail(path);
-	if (!g_file_get_contents(sql_path, &sql, NULL, NULL) || sqlite3_open(path, &db) ||
-	    sqlite3_exec(db, sql, NULL, NULL, &message)) {
-		fprintf(stderr, "show: %s: %s\n", sql_path, message ? message : "cannot be read");
-		exit(1);
+	if (sqlite3_open(path, &db))
+		fail(path);
+	for (char **s = sql_path; *s; s++) {
+		char *sql;
+
+		if (!g_file_get_contents(*s, &sql, NULL, NULL) || sqlite3_exec(db, sql, NULL, NULL, &message)) {
+			fprintf(stderr, "show: %s: %s\n", *s, message ? message : "cannot be read");
+			exit(1);
+		}
+		g_free(sql);
 	}
 	sqlite3_close(db);
-	g_free(sql);
+	g_strfreev(sql_path);
 	if (profile_open(&p, path))
 		fail(path);
 	return p;
