@@ -23,7 +23,7 @@ struct way {
 	uint32_t kind;                 /* enum insn_flags */
 	unsigned slots, loads, stores; /* uops that take entries */
 	bool eliminated;
-	uint64_t dispatch;             /* time from which idle resources are used */
+	struct when begin;             /* from when on idle resources are used */
 	struct when start;             /* earliest issue */
 	struct when address, loaded, end, complete;
 	struct when data;              /* of its stores */
@@ -53,7 +53,7 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 	for (; u < end; u++) {
 		if (constrain_by(v, mode, w, u->resource))
 			y->why = u->resource;
-		use(v, mode, u->resource, u->amount, y->dispatch);
+		use(v, mode, u->resource, u->amount, &y->begin);
 	}
 	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1)) {
 		struct waiting *s = v->scheduler[p->scheduler];
@@ -74,7 +74,7 @@ INLINE uint64_t translate(struct chrono *v, const enum chrono_mode mode, struct 
 		     outcome_distance(walk) * v->cost.level[LEVEL_MEMORY];
 		if (constrain_by(v, mode, w, RESOURCE_WALK))
 			y->why = RESOURCE_WALK;
-		use(v, mode, RESOURCE_WALK, t / ABSTRACT_TICKS, y->dispatch);
+		use(v, mode, RESOURCE_WALK, t / ABSTRACT_TICKS, &y->begin);
 	}
 	return t;
 }
@@ -96,7 +96,7 @@ INLINE void transfer(struct chrono *v, const enum chrono_mode mode, struct way *
 
 	for (unsigned i = 0; i < nr; i++) {
 		wait_bus(v, mode, y, w, buses[i]);
-		use(v, mode, buses[i], 1, y->dispatch);
+		use(v, mode, buses[i], 1, &y->begin);
 	}
 	wait_bus(v, mode, y, w, RESOURCE_L2_WRITE);
 	if (nr > 1)
@@ -193,18 +193,18 @@ INLINE void fill(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 }
 
 /* Out of line, and by value: so the way of the instruction stays in registers where nothing misses. */
-static __attribute__((noinline)) uint64_t miss_plain(struct chrono *v, uint64_t dispatch, uint64_t t, uint64_t word)
+static __attribute__((noinline)) uint64_t miss_plain(struct chrono *v, uint64_t begin, uint64_t t, uint64_t word)
 {
-	struct way y = { .dispatch = dispatch };
+	struct way y = { .begin = { .t = begin } };
 	struct when w = { .t = t };
 
 	miss(v, CHRONO_PLAIN, &y, &w, word);
 	return w.t;
 }
 
-static __attribute__((noinline)) void fill_plain(struct chrono *v, uint64_t dispatch, uint64_t t, uint64_t word)
+static __attribute__((noinline)) void fill_plain(struct chrono *v, uint64_t begin, uint64_t t, uint64_t word)
 {
-	struct way y = { .dispatch = dispatch };
+	struct way y = { .begin = { .t = begin } };
 	struct when w = { .t = t };
 
 	fill(v, CHRONO_PLAIN, &y, &w, word);
@@ -215,7 +215,7 @@ INLINE void fill_word(struct chrono *v, const enum chrono_mode mode, struct way 
 	struct when w = y->address;
 
 	if (mode == CHRONO_PLAIN)
-		fill_plain(v, y->dispatch, w.t, word);
+		fill_plain(v, y->begin.t, w.t, word);
 	else
 		fill(v, mode, y, &w, word);
 }
@@ -252,7 +252,7 @@ INLINE struct when line(struct chrono *v, const enum chrono_mode mode, struct wa
 		return there;
 	}
 	if (mode == CHRONO_PLAIN)
-		there.t = miss_plain(v, y->dispatch, there.t, word);
+		there.t = miss_plain(v, y->begin.t, there.t, word);
 	else
 		miss(v, mode, y, &there, word);
 	return there;
@@ -265,7 +265,7 @@ INLINE void start_anew(struct chrono *v, const enum chrono_mode mode, struct way
 		return;
 	if (constrain_by(v, mode, w, RESOURCE_RESTART))
 		y->why = RESOURCE_RESTART;
-	use(v, mode, RESOURCE_RESTART, 1, y->dispatch);
+	use(v, mode, RESOURCE_RESTART, 1, &y->begin);
 }
 
 /* The store at `distance` is in the way of a load at *w, as long as it has not left its queue. */
@@ -369,7 +369,7 @@ INLINE void write_word(struct chrono *v, const enum chrono_mode mode, struct way
 {
 	const struct bus *bus = &v->cost.write[outcome_level(word)];
 
-	use_for(v, mode, bus->resource, bus->ticks, y->dispatch);
+	use_for(v, mode, bus->resource, bus->ticks, &y->begin);
 }
 
 /* The words of its accesses from *word to `end`, in the order they stand. */

@@ -186,18 +186,21 @@ INLINE bool constrain_by(struct chrono *v, const enum chrono_mode mode, struct w
 	return false;
 }
 
-/* UsedBy: for so many ticks, from `least` on where it was idle. */
-INLINE void use_for(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t ticks, uint64_t least)
+/*
+ * UsedBy: for so many ticks, from `least` on where it was idle. Who determines that determines when the resource is free again:
+ * algorithm 1 forgets them (line 12), and so the path before each time that a resource begins to be busy.
+ */
+INLINE void use_for(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t ticks, const struct when *least)
 {
-	bool idle = v->resource[resource] < least;
+	bool idle = v->resource[resource] < least->t;
 
 	if (mode == CHRONO_TAINT)
-		taint_use(&v->taints, &v->users[resource], idle);
-	v->resource[resource] = (idle ? least : v->resource[resource]) + ticks;
+		taint_use(&v->taints, &v->users[resource], idle, least->who);
+	v->resource[resource] = (idle ? least->t : v->resource[resource]) + ticks;
 }
 
 /* The same for `amount` x inverse throughput. */
-INLINE void use(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t amount, uint64_t least)
+INLINE void use(struct chrono *v, const enum chrono_mode mode, unsigned resource, uint64_t amount, const struct when *least)
 {
 	use_for(v, mode, resource, amount * v->inverse[resource], least);
 }

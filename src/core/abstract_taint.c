@@ -99,7 +99,7 @@ taint taint_add_slow(struct taints *p, taint a)
 taint taint_of_users(struct taints *p, const struct taint_users *u)
 {
 	new_set(p, users_bits(p, u), p->now);
-	return p->next;
+	return taint_union(p, p->next, u->from);
 }
 
 taint taint_union_users(struct taints *p, taint a, const struct taint_users *u)
@@ -110,5 +110,5 @@ taint taint_union_users(struct taints *p, taint a, const struct taint_users *u)
 	uint64_t *bits = new_set(p, bits_of(p, a), made(p, a));
 	for (uint32_t i = 0; i < p->words; i++)
 		bits[i] |= users[i];
-	return p->next;
+	return taint_union(p, p->next, u->from);
 }

@@ -37,6 +37,7 @@ struct taints {
 struct taint_users {
 	uint64_t *bits;                /* [words] */
 	uint64_t first, last;          /* instructions: since the resource was idle */
+	taint from;                    /* those that determine since when it is not */
 };
 
 /* `window`: Q. 0 or -ENOMEM. */
@@ -48,9 +49,9 @@ void taint_users_fini(struct taint_users *u);
 /* a | b, and a | {the youngest}. */
 taint taint_union_slow(struct taints *p, taint a, taint b);
 taint taint_add_slow(struct taints *p, taint a);
-/* The users as a set. */
+/* The users and those in `from`, as a set. */
 taint taint_of_users(struct taints *p, const struct taint_users *u);
-/* a | users */
+/* a | these */
 taint taint_union_users(struct taints *p, taint a, const struct taint_users *u);
 
 /* Bits of `insn` and those after it up to `to`, less: [from, to] are cleared. */
@@ -97,13 +98,15 @@ static inline taint taint_add(struct taints *p, taint a)
 	return taint_has(p, a, p->now) ? a : taint_add_slow(p, a);
 }
 
-/* The youngest instruction uses the resource; `idle`: nobody has been using it since it was free. */
-static inline void taint_use(const struct taints *p, struct taint_users *u, bool idle)
+/* The youngest instruction uses the resource; `idle`: nobody has been using it since it was free, and `from` determines when it begins to. */
+static inline void taint_use(const struct taints *p, struct taint_users *u, bool idle, taint from)
 {
 	uint64_t at = p->now & (p->words * UINT64_C(64) - 1);
 
-	if (idle)
+	if (idle) {
 		u->first = p->now;
+		u->from = from;
+	}
 	if (p->now > u->last)
 		taint_clear(p, u->bits, u->last + 1, p->now);
 	u->bits[at / 64] |= UINT64_C(1) << (at & 63);

@@ -22,7 +22,7 @@ INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum c
 {
 	uint64_t walk = 0;
 
-	y->dispatch = f->supply.t;
+	y->begin = f->supply;
 	y->address = f->supply;
 	for (; outcome_kind(*word) != OUTCOME_ACCESSES; word++) {
 		switch (outcome_kind(*word)) {
@@ -67,7 +67,7 @@ INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum c
 	return word + 1;
 }
 
-INLINE bool supply_by(struct chrono *v, struct flow *f, const enum chrono_mode mode, unsigned resource, uint64_t amount, uint64_t least)
+INLINE bool supply_by(struct chrono *v, struct flow *f, const enum chrono_mode mode, unsigned resource, uint64_t amount, const struct when *least)
 {
 	bool waits = constrain_by(v, mode, &f->supply, resource);
 
@@ -78,7 +78,7 @@ INLINE bool supply_by(struct chrono *v, struct flow *f, const enum chrono_mode m
 }
 
 /* By uops, or by the lines read for it: what is in the line of the one before waits with it. */
-INLINE void supply_cached(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct way *y, uint64_t least)
+INLINE void supply_cached(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct way *y, const struct when *least)
 {
 	uint64_t amount = v->cost.lines ? y->flags / OUTCOME_READ : y->p->decode_uops;
 
@@ -101,19 +101,19 @@ INLINE void offer(struct chrono *v, struct flow *f, const enum chrono_mode mode,
 	uint64_t last = f->nr_slots + at_most(y->slots, v->cost.queue);
 
 	constrain(v, mode, &f->supply, &v->queued[(last - v->cost.queue - 1) & v->ring_mask]);
-	uint64_t least = f->supply.t;
+	const struct when least = f->supply;
 	if (y->flags & OUTCOME_DECODED) {
 		if (y->flags & OUTCOME_BLOCK)
-			supply_by(v, f, mode, RESOURCE_FETCH, 1, least);
-		supply_by(v, f, mode, RESOURCE_PREDECODE, 1, least);
-		supply_by(v, f, mode, RESOURCE_DECODE, 1, least);
+			supply_by(v, f, mode, RESOURCE_FETCH, 1, &least);
+		supply_by(v, f, mode, RESOURCE_PREDECODE, 1, &least);
+		supply_by(v, f, mode, RESOURCE_DECODE, 1, &least);
 		if ((p->decode_uops > 1 || p->flags & (INSN_COMPLEX | INSN_MICROCODED)) && v->inverse[RESOURCE_COMPLEX])
-			supply_by(v, f, mode, RESOURCE_COMPLEX, 1, least);
+			supply_by(v, f, mode, RESOURCE_COMPLEX, 1, &least);
 	} else if (!(y->kind & INSN_MICROCODED)) {
-		supply_cached(v, f, mode, y, least);
+		supply_cached(v, f, mode, y, &least);
 	}
 	if (y->kind & INSN_MICROCODED)
-		supply_by(v, f, mode, RESOURCE_MICROCODE, p->decode_uops, least);
+		supply_by(v, f, mode, RESOURCE_MICROCODE, p->decode_uops, &least);
 }
 
 /* --- dispatch ---------------------------------------------------------------------------------------- */
@@ -381,7 +381,8 @@ INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode
 
 	if (y->flags & OUTCOME_TAKEN) {
 		bool indirect = y->p->branch == BRANCH_INDIRECT || y->p->branch == BRANCH_INDIRECT_CALL;
-		if (supply_by(v, f, mode, RESOURCE_TAKEN, indirect ? v->cost.taken : 1, f->supply.t) && mode == CHRONO_TAINT)
+		const struct when here = f->supply;
+		if (supply_by(v, f, mode, RESOURCE_TAKEN, indirect ? v->cost.taken : 1, &here) && mode == CHRONO_TAINT)
 			y->why = RESOURCE_TAKEN;
 		if (y->p->branch == BRANCH_RETURN)
 			v->resource[RESOURCE_TAKEN] += v->cost.returned;
@@ -485,7 +486,7 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	}
 	y.start = f->dispatch;
 	y.start.t += v->cost.issue;
-	y.dispatch = y.start.t;
+	y.begin = y.start;
 	y.address = y.end = y.data = y.own = y.start;
 	y.loaded = y.complete = f->dispatch;
 	if (second) {

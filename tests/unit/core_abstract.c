@@ -122,6 +122,35 @@ static void test_402_figure_1_causality(void **state)
 	}
 }
 
+/* Code that is run once, a miss a line: the path goes from miss to miss, whatever begins and ceases to be busy between them. */
+static void test_403_cold_code(void **state)
+{
+	enum { NR = 1600, EACH = 16 };
+	struct machine *m = wide_machine();
+	struct abstract_costs c;
+	struct outcome_run r;
+	struct chrono *v;
+
+	m->desc.ideal.l1i = false;
+	m->desc.rob_entries = 64;
+	for (int i = 0; i < NR; i++)
+		run_insn(m, make_flagged(m, INSN_NOP));
+	outcome_run_init(&r, m);
+	abstract_costs_init(&c, &m->desc);
+	assert_int_equal(chrono_new(&v, &m->desc, &c, &r.recipes, CHRONO_TAINT), 0);
+	chrono_batch(v, r.stream.word, r.stream.nr);
+	chrono_finish(v);
+	for (uint32_t i = 0; i < NR; i += EACH) {
+		const struct causality_row *row = chrono_row(v, i);
+		assert_non_null(row);
+		assert_int_equal(row->count, 1);
+		assert_int_equal(row->reason[REASON_CODE], 1);
+	}
+	chrono_free(v);
+	outcome_run_fini(&r);
+	machine_free(m);
+}
+
 /* --- 500: the stream --------------------------------------------------------------------------------- */
 
 /* Awkward instructions in random order: the stream keeps its rules, and nothing depends on the batches. */
@@ -198,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_400_figure_1),
 		cmocka_unit_test(test_401_figure_1_is_latency),
 		cmocka_unit_test(test_402_figure_1_causality),
+		cmocka_unit_test(test_403_cold_code),
 		cmocka_unit_test(test_500_random),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,19 +78,19 @@ static void constrain_by(struct reference *r, struct when *this, unsigned resour
 	}
 }
 
-static void use(struct reference *r, unsigned resource, uint64_t amount, uint64_t least)
+static void use(struct reference *r, unsigned resource, uint64_t amount, const struct when *least)
 {
 	struct shared *c = &r->resource[resource];
 
-	if (c->t < least) {
-		memset(c->users, 0, sizeof c->users);
-		c->t = least;
+	if (c->t < least->t) {
+		memcpy(c->users, least->who, sizeof c->users);
+		c->t = least->t;
 	}
 	c->users[r->now] = 1;
 	c->t += amount * r->inverse[resource];
 }
 
-static void issue(struct reference *r, const struct part *p, struct when *w, uint64_t least)
+static void issue(struct reference *r, const struct part *p, struct when *w, const struct when *least)
 {
 	for (uint32_t i = p->use; i < p->use + p->nr_uses; i++) {
 		constrain_by(r, w, r->recipes->use[i].resource);
@@ -137,17 +137,16 @@ static void step(struct reference *r, const struct step *s, const struct recipe 
 	static struct when start, address, end, complete, data, own, w;
 	start = r->dispatch;
 	start.t += r->cost.issue;
-	uint64_t least = start.t;
 	address = end = start;
 	complete = r->dispatch;
 	for (unsigned i = 0; i < p->nr_addr; i++)
 		constrain(&address, &r->reg[p->addr[i]], 0);
 	if (p->part[PART_LOAD].uops) {
-		issue(r, &p->part[PART_LOAD], &address, least);
+		issue(r, &p->part[PART_LOAD], &address, &start);
 		load(r, s, &address);
 	}
 	if (p->part[PART_STA].uops) {
-		issue(r, &p->part[PART_STA], &address, least);
+		issue(r, &p->part[PART_STA], &address, &start);
 		complete = data = own = address;
 		own.t += r->cost.load[0];
 		complete.t += ABSTRACT_TICKS;
@@ -156,7 +155,7 @@ static void step(struct reference *r, const struct step *s, const struct recipe 
 		constrain(&end, &r->reg[p->data[i]], 0);
 	if (p->part[PART_LOAD].uops)
 		constrain(&end, &address, 0);
-	issue(r, &p->part[PART_COMPUTE], &end, least);
+	issue(r, &p->part[PART_COMPUTE], &end, &start);
 	end.who[n] = 1;
 	for (unsigned i = 0; i < p->nr_dst; i++) {
 		r->reg[p->dst[i]] = end;
@@ -167,7 +166,7 @@ static void step(struct reference *r, const struct step *s, const struct recipe 
 	if (p->part[PART_STA].uops) {
 		w = start;
 		constrain(&w, &end, 0);
-		issue(r, &p->part[PART_STD], &w, least);
+		issue(r, &p->part[PART_STD], &w, &start);
 		w.t += ABSTRACT_TICKS;
 		w.who[n] = 1;
 		constrain(&data, &w, 0);
@@ -344,9 +343,9 @@ static void test_taints(void **state)
 			break;
 		case 2: {
 			bool idle = !stream_random(&random, 20);
-			taint_use(&p, &u, idle);
+			taint_use(&p, &u, idle, mine[b]);
 			if (idle)
-				memset(users, 0, sizeof users);
+				memcpy(users, slow[b], sizeof users);
 			users[p.now] = 1;
 			break;
 		}
