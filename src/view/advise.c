@@ -43,8 +43,8 @@ static void places_words(GString *s, const struct finding *f, uint64_t cycles_un
 {
 	char buf[PLACE_SIZE], n[NUMBER_SIZE], m[NUMBER_SIZE];
 
-	g_string_append_printf(s, "%s places in %s function%s:", number_grouped(n, f->nr), number_grouped(m, f->nr_functions),
-	                       f->nr_functions == 1 ? "" : "s");
+	g_string_append_printf(s, "%s place%s in %s function%s:", number_grouped(n, f->nr), f->nr == 1 ? "" : "s",
+	                       number_grouped(m, f->nr_functions), f->nr_functions == 1 ? "" : "s");
 	for (unsigned i = 0; i < f->nr_functions && i < FINDING_FUNCTIONS; i++)
 		g_string_append_printf(s, "%s %s %s%%", i ? "," : "", place_function(f->hottest[i].function, true, buf),
 		                       percent(n, (double)f->hottest[i].units / (double)cycles_units));
