@@ -148,22 +148,9 @@ static void test_306_stores_result(void **state)
 {
 	for (unsigned direct = 0; direct < 2; direct++) {
 		struct machine *m = wide_machine();
-		uint32_t add = make_load(m, 0, BASE);
-		struct insn *in = &m->insn[add];
-		in->flags |= INSN_STORE;
-		in->nr_dst = 0;
-		in->latency = 1;
-		in->stores_result = direct & 1;
-		m->uop[m->nr_uops++] = (struct uop){ .ports = ALU, .kind = UOP_COMPUTE, .latency = 1 };
-		m->uop[m->nr_uops++] = (struct uop){ .ports = MEM, .kind = UOP_STA };
-		m->uop[m->nr_uops++] = (struct uop){ .ports = (uint16_t)(direct ? 0 : STD), .kind = UOP_STD };
-		in->nr_uops += 3;
-		for (int i = 0; i < 50; i++) {
-			run_access(m, add, 0x8000, 8);
-			m->step[m->nr_steps - 1].flags |= STEP_LOAD;
-			m->step[m->nr_steps - 1].flags &= (uint8_t)~STEP_STORE;
-			m->step[m->nr_steps++] = (struct step){ .insn = add, .addr = 0x8000, .bytes = 8, .flags = STEP_ACCESS | STEP_STORE };
-		}
+		uint32_t add = make_update(m, BASE, direct);
+		for (int i = 0; i < 50; i++)
+			run_update(m, add, 0x8000);
 		time_steps(m, 100);
 		assert_int_equal(between(m, 1, 49), 48 * ((direct ? 1 : 2) + (uint64_t)m->desc.forward_latency));
 		machine_free(m);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "branch_refused.h"
 #include "core/branch.h"
 #include "core/params.h"
 
@@ -532,19 +533,6 @@ static void copies_are_small(void **state)
 		assert_in_range(branch_state_size(b), 1, 1000);
 		branch_free(b);
 	}
-}
-
-static void assert_no_unit(const char *setting, const char *why)
-{
-	struct branch_unit *b;
-	struct core_desc d;
-
-	assert_int_equal(core_desc_load(&d, "skylake-sp"), 0);
-	assert_int_equal(core_desc_set(&d, setting), 0);
-	assert_int_equal(branch_new(&b, &d), -EINVAL);
-	assert_null(b);
-	assert_string_equal(error_get()->what, "skylake-sp");
-	assert_string_equal(error_get()->why, why);
 }
 
 static void sizes_must_fit(void **state)

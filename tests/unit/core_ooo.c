@@ -475,22 +475,9 @@ static void t224_stores_result(void **state)
 	for (unsigned direct = 0; direct < 2; direct++) {
 		struct machine *m = machine_new();
 		m->desc.ideal.l1d = true;
-		uint32_t add = make_load(m, 0, R1);
-		struct insn *in = &m->insn[add];
-		in->flags |= INSN_STORE;
-		in->nr_dst = 0;
-		in->latency = 1;
-		in->stores_result = direct & 1;
-		m->uop[m->nr_uops++] = (struct uop){ .ports = ALU, .kind = UOP_COMPUTE, .latency = 1 };
-		m->uop[m->nr_uops++] = (struct uop){ .ports = MEM, .kind = UOP_STA };
-		m->uop[m->nr_uops++] = (struct uop){ .ports = (uint16_t)(direct ? 0 : STD), .kind = UOP_STD };
-		in->nr_uops += 3;
-		for (int i = 0; i < 40; i++) {
-			run_access(m, add, 0x10000, 8);
-			m->step[m->nr_steps - 1].flags |= STEP_LOAD;
-			m->step[m->nr_steps - 1].flags &= (uint8_t)~STEP_STORE;
-			m->step[m->nr_steps++] = (struct step){ .insn = add, .addr = 0x10000, .bytes = 8, .flags = STEP_ACCESS | STEP_STORE };
-		}
+		uint32_t add = make_update(m, R1, direct);
+		for (int i = 0; i < 40; i++)
+			run_update(m, add, 0x10000);
 		machine_time(m);
 		each[direct] = span(m, 20, 30);
 		machine_free(m);

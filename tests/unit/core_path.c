@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "branch_refused.h"
 #include "core/branch.h"
 #include "core/history.h"
 #include "core/params.h"
@@ -330,18 +331,6 @@ static void a_guess_is_the_prediction(void **state)
 		assert_in_range(provided[i], 100, 50000);
 	assert_in_range(weak, 100, 50000);
 	tage_fini(&t);
-}
-
-static void assert_no_unit(const char *setting, const char *why)
-{
-	struct branch_unit *b;
-	struct core_desc d;
-
-	assert_int_equal(core_desc_load(&d, "skylake-sp"), 0);
-	assert_int_equal(core_desc_set(&d, setting), 0);
-	assert_int_equal(branch_new(&b, &d), -EINVAL);
-	assert_null(b);
-	assert_string_equal(error_get()->why, why);
 }
 
 static void sizes_are_checked(void **state)

@@ -131,6 +131,21 @@ uint32_t make_branch(struct machine *m, enum branch_kind kind, uint64_t target)
 	return i;
 }
 
+uint32_t make_update(struct machine *m, uint8_t base, bool direct)
+{
+	uint32_t i = make_load(m, 0, base);
+	struct insn *in = &m->insn[i];
+
+	in->flags |= INSN_STORE;
+	in->nr_dst = 0;
+	in->latency = 1;
+	in->stores_result = direct;
+	add_uop(m, in, UOP_COMPUTE, ALU, 1);
+	add_uop(m, in, UOP_STA, MEM, 0);
+	add_uop(m, in, UOP_STD, direct ? 0 : STD, 0);
+	return i;
+}
+
 uint32_t make_flagged(struct machine *m, uint32_t flags)
 {
 	uint32_t i;
@@ -164,6 +179,14 @@ void run_access(struct machine *m, uint32_t insn, uint64_t addr, uint16_t bytes)
 	s->addr = addr;
 	s->bytes = bytes;
 	s->flags |= m->insn[insn].flags & INSN_STORE ? STEP_STORE : STEP_LOAD;
+}
+
+void run_update(struct machine *m, uint32_t insn, uint64_t addr)
+{
+	run_access(m, insn, addr, 8);
+	m->step[m->nr_steps - 1].flags |= STEP_LOAD;
+	m->step[m->nr_steps - 1].flags &= (uint8_t)~STEP_STORE;
+	m->step[m->nr_steps++] = (struct step){ .insn = insn, .addr = addr, .bytes = 8, .flags = STEP_ACCESS | STEP_STORE };
 }
 
 static void take(void *ctx, const struct timed *t, size_t n)

@@ -37,11 +37,15 @@ uint32_t make_load(struct machine *m, uint8_t dst, uint8_t base);
 uint32_t make_store(struct machine *m, uint8_t base, uint8_t data);
 uint32_t make_branch(struct machine *m, enum branch_kind kind, uint64_t target);
 uint32_t make_flagged(struct machine *m, uint32_t flags);
+/* Adds to what is at the base; `direct`: the sum is stored without a uop for the store's data. */
+uint32_t make_update(struct machine *m, uint8_t base, bool direct);
 
 /* Each executes one. */
 void run_insn(struct machine *m, uint32_t insn);
 void run_taken(struct machine *m, uint32_t insn);
 void run_access(struct machine *m, uint32_t insn, uint64_t addr, uint16_t bytes);
+/* 8 bytes, read and written. */
+void run_update(struct machine *m, uint32_t insn, uint64_t addr);
 
 /* Counts what is static of the instructions made so far; machine_time() does it, too. */
 void machine_count(struct machine *m);

@@ -13,11 +13,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "cyclewise.h"
+#include "orphan.h"
 #include "source/source.h"
 
 enum { MAX_THREADS = 4 };
@@ -175,9 +175,7 @@ static void unanswered(void **state)
 /* cyclewise dies while the program waits for an answer: it runs on to its end. */
 static void dead_reader(void **state)
 {
-	char said[16] = "";
 	int out[2];
-	ssize_t n;
 
 	(void)state;
 	assert_int_equal(pipe(out), 0);
@@ -192,12 +190,7 @@ static void dead_reader(void **state)
 			;
 		raise(SIGKILL);
 	}
-	close(out[1]);
-	waitpid(pid, NULL, 0);
-	for (size_t got = 0; got < sizeof said - 1 && (n = read(out[0], said + got, sizeof said - 1 - got)) > 0;)
-		got += (size_t)n;
-	assert_string_equal(said, "done\n");
-	close(out[0]);
+	orphan_says(pid, out, "done\n");
 }
 
 /* Without cyclewise. */

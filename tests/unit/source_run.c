@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "orphan.h"
 #include "source/source.h"
 #include "symbol/symbol.h"
 
@@ -657,9 +657,7 @@ static void killed_emulator(void **state)
 /* cyclewise dies after `batches` batches: the program runs on to its end. */
 static void dies(unsigned batches)
 {
-	char said[16] = "";
 	int out[2];
-	ssize_t n;
 
 	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
 	pid_t pid = fork();
@@ -671,12 +669,7 @@ static void dies(unsigned batches)
 			run_read(&r);
 		raise(SIGKILL);
 	}
-	close(out[1]);
-	waitpid(pid, NULL, 0);
-	for (size_t got = 0; got < sizeof said - 1 && (n = read(out[0], said + got, sizeof said - 1 - got)) > 0;)
-		got += (size_t)n;
-	assert_string_equal(said, "done\n");
-	close(out[0]);
+	orphan_says(pid, out, "done\n");
 }
 
 static void dead_reader(void **state)
