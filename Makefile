@@ -40,7 +40,7 @@ accuracy:
 	$(MAKE) all
 	accuracy/accuracy.py $(ACCURACY) $(BUILD)
 
-# The papers' figures, ours beside theirs, into docs/papers; some 40 minutes. PAPERS='--only tea': options of it.
+# The papers' figures, ours beside theirs, into docs/papers; an hour or more. PAPERS='--only tea': options of it.
 papers:
 	scripts/setup build run test bench papers
 	$(MAKE) all

@@ -1,6 +1,7 @@
 """Unmodified Debian programs on inputs that are made here, the same every time: the set reported for `skylake-sp`.
 
-Each is chosen for what it stresses; sizes are such that a run takes some 30 to 120 million instructions.
+Each is chosen for what it stresses; sizes are such that a run takes some 30 to 120 million instructions, of the short ones, for
+what times each run a dozen times, 30 to 70.
 """
 import random
 import subprocess
@@ -143,18 +144,28 @@ def formula(variables, clauses):
     return "\n".join([*lines, ""])
 
 
+def contents():
+    """{name of a file: what is in it}: input.NAME, and short.NAME where the short runs have less to do."""
+    full = {"text": text(130_000), "less": text(40_000), "more": text(400_000), "large": text(1_600_000), "sql": SQL, "pl": PERL, "py": PYTHON,
+            "lua": LUA, "chess": CHESS, "go": GO, "c": C % "".join(FUNCTION % {"n": n} for n in range(2)),
+            "film": film(96, 80, 16), "wav": tune(300_000), "lp": transport(48), "cnf": formula(150, 620)}
+    short = {"words": text(40_000), "less": text(10_000), "sql": SQL.replace("4000", "2000"), "py": PYTHON.replace("1200", "500"),
+             "lua": LUA.replace("1500", "800"), "go": GO.replace("boardsize 9", "boardsize 7").replace("G3", "F3").replace("D7", "D6"),
+             "c": C % (FUNCTION.strip().splitlines()[1] % {"n": 0}), "lp": transport(36)}
+    return {f"{size}.{name}": data for size, files in (("input", full), ("short", short)) for name, data in files.items()}
+
+
 def inputs(folder):
     """Writes all inputs."""
-    for name, data in {"text": text(130_000), "less": text(40_000), "more": text(400_000), "large": text(1_600_000), "sql": SQL, "pl": PERL, "py": PYTHON,
-                       "lua": LUA, "chess": CHESS, "go": GO, "c": C % "".join(FUNCTION % {"n": n} for n in range(2)),
-                       "film": film(96, 80, 16), "wav": tune(300_000), "lp": transport(48), "cnf": formula(150, 620)}.items():
-        (folder / f"input.{name}").write_bytes(data if isinstance(data, bytes) else data.encode())
+    for name, data in contents().items():
+        (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
     with open(folder / "input.xz", "wb") as packed:
         subprocess.run(["xz", "-1", "-c", "input.more"], cwd=folder, stdout=packed, check=True)
 
 
-def programs():
+def programs(short=False):
     cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
+    size = "short" if short else "input"
 
     def of(name, stresses, *command, stdin=None):
         return Program(name, CORE, stresses, command, stdin)
@@ -163,18 +174,19 @@ def programs():
         of("gzip", "compression: hash chains, literal bytes", "/usr/bin/gzip", "-6", "-c", "input.text"),
         of("bzip2", "compression: sorting, bits", "/usr/bin/bzip2", "-c", "input.text"),
         of("unxz", "decompression: a range decoder, a branch a bit", "/usr/bin/xz", "-dc", "input.xz"),
-        of("perl", "an interpreter: hashes, regular expressions", "/usr/bin/perl", "input.pl", stdin="input.text"),
-        of("python3", "an interpreter: objects, dispatch", "/usr/bin/python3", "-S", "-E", "input.py", stdin="input.text"),
-        of("lua", "an interpreter: floating point, tables", "/usr/bin/lua5.4", "input.lua"),
-        of("cc1", "a compiler: much code, pointers", cc1, "-quiet", "-O1", "input.c", "-o", "out.s"),
+        of("perl", "an interpreter: hashes, regular expressions", "/usr/bin/perl", "input.pl", stdin="short.words" if short else "input.text"),
+        of("python3", "an interpreter: objects, dispatch", "/usr/bin/python3", "-S", "-E", f"{size}.py",
+           stdin="short.words" if short else "input.text"),
+        of("lua", "an interpreter: floating point, tables", "/usr/bin/lua5.4", f"{size}.lua"),
+        of("cc1", "a compiler: much code, pointers", cc1, "-quiet", "-O1", f"{size}.c", "-o", "out.s"),
         of("fairymax", "chess: a table, unpredictable branches", "/usr/games/fairymax", "14", stdin="input.chess"),
-        of("gnugo", "Go: patterns, flood fill", "/usr/games/gnugo", "--mode", "gtp", "--level", "1", "--seed", "1", stdin="input.go"),
+        of("gnugo", "Go: patterns, flood fill", "/usr/games/gnugo", "--mode", "gtp", "--level", "1", "--seed", "1", stdin=f"{size}.go"),
         of("vpxenc", "video: vector kernels, motion search", "/usr/bin/vpxenc", "--codec=vp8", "--quiet", "--threads=1", "--cpu-used=5", "--good",
            "--ivf", "-o", "out.ivf", "input.film"),
         of("flac", "audio: linear prediction", "/usr/bin/flac", "-5", "-s", "-c", "input.wav"),
-        of("sqlite3", "SQL: trees of pages, an interpreter", "/usr/bin/sqlite3", ":memory:", stdin="input.sql"),
-        of("grep", "a regular expression with back references", "/usr/bin/grep", "-cE", PATTERN, "input.less"),
+        of("sqlite3", "SQL: trees of pages, an interpreter", "/usr/bin/sqlite3", ":memory:", stdin=f"{size}.sql"),
+        of("grep", "a regular expression with back references", "/usr/bin/grep", "-cE", PATTERN, f"{size}.less"),
         of("sort", "sorting lines: comparisons, memory", "/usr/bin/sort", "--parallel=1", "input.large"),
-        of("glpsol", "sparse linear algebra: the simplex method", "/usr/bin/glpsol", "--lp", "input.lp", "-o", "out.lp"),
+        of("glpsol", "sparse linear algebra: the simplex method", "/usr/bin/glpsol", "--lp", f"{size}.lp", "-o", "out.lp"),
         of("minisat", "a walk over a graph of clauses", "/usr/bin/minisat", "-verb=0", "input.cnf"),
     ]

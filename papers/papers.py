@@ -4,8 +4,8 @@
 usage: papers.py [--quick] [--only PAGE,...] [--window SKIP,COUNT] [BUILD]
 
 --quick takes two programs of each set and writes no page: it shows that everything works. Runs are kept in BUILD/papers, so
-what was interrupted goes on. --window counts only COUNT instructions of the whole programs, after SKIP: a minute or two in place
-of forty, and fewer samples, which the pages say. Needs the packages of the groups build, run, test, bench and papers in scripts/packages.
+what was interrupted goes on. --window counts only COUNT instructions of the whole programs, after SKIP: a few minutes in
+place of an hour, and fewer samples, which the pages say. Needs the packages of the groups build, run, test, bench and papers in scripts/packages.
 
 A page is a module with NAME (of the file), TITLE, and fill(page, study, sets): it asks `study` for runs and puts headings,
 text, tables and figures on `page`. `sets` is {core: [Program]}: Debian's programs on skylake-sp, those written here on boom.

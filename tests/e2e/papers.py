@@ -55,6 +55,20 @@ def correlation():
     check(cycles[5] > cycles[4] > cycles[6], f"cycles by version {cycles}")
 
 
+@tests.case("chain on asplos06: the reference is what it takes by hand; FMT has a good part of the loads in the branch that waits for them")
+def chain():
+    loads, mispredictions = 4, 0.5 # of a round
+    path = compile_program(PROGRAMS / "chain.c", "x86-64", "-static", "-O2", f"-DLOADS={loads}")
+    answer, _ = profile("--core", "asplos06", "--roi", "chase", "--", path, command="methods")
+    share = {row["method"]: {c: cycles / answer["cycles"] for c, cycles in row["components"].items()} for row in answer["cpi_stacks"]}
+    dispatch, waits = (10 * loads + 9.5) / 4, 9 * loads
+    by_hand = {"base": dispatch, "l1d": waits - dispatch, "branch": 3 * mispredictions}
+    for component, cycles in by_hand.items():
+        exact = cycles / sum(by_hand.values())
+        check(abs(share["simulation"][component] - exact) < 0.002, f"{component}: {share['simulation'][component]}, by hand {exact}")
+    check(share["FMT"]["branch"] > 5 * share["simulation"]["branch"], f"FMT: {share['FMT']}")
+
+
 @tests.case("a figure is the same bytes from the same numbers")
 def figure():
     draw = "import plot; print(plot.stacked([('a', [('x', {'Base': 1, 'ST-L1': 2.5})])], 'share'), plot.boxes({'e': [0, 1, 2]}, 'r'))"
