@@ -28,8 +28,8 @@ FIGURES = [("figure4", "l1i", "an L1 instruction cache miss"), ("figure6", "bran
 INTRODUCTION = """
 Eyerman, Eeckhout, Karkhanis, Smith: *A Performance Counter Architecture for Computing Accurate CPI Components*, ASPLOS 2006. The
 paper runs the integer programs of SPEC CPU2000, compiled for Alpha, on SimpleScalar. Here Debian's x86-64 binaries run on the core
-`asplos06`, the paper's balanced 4-wide machine, from their first instruction to their last: {least:.0f} to {most:.0f} million, {sum:.1f}
-thousand million in all. Where a program would take longer, it has less to do than on the page on TEA.
+`asplos06`, the paper's balanced 4-wide machine, from their first instruction to their last: {least:.0f} to {most:.0f} million, {sum:.0f}
+million in all. Where a program would take longer, it has less to do than on the page on TEA.
 
 The reference times the same instructions again on cores with ideal parts, beside the run itself, from all ideal to all real: L1 data cache, branch
 prediction, L1 and L2 instruction cache, instruction TLB, L2 data misses, data TLB (`simulation`); or with the two data parts before
@@ -42,10 +42,10 @@ orders its errors are against; here the worse of the two counts.
 # What is behind the errors of FMT, the larger ones of each kind.
 REASONS = [
     "gzip: branches that wait for a chain of loads, each of which misses L1, in a loop of ten instructions that a mispredicted branch leaves "
-    "again and again. FMT gives the branch what the chain takes. The next section works that out by hand, and shows how far it depends on what "
-    "is compressed.",
+    "again and again. FMT gives a part of what the chain takes to the branch, and a part to the base, where a full buffer passes on what it commits. "
+    "The next section works that out by hand, and shows how far it depends on what is compressed.",
     "Instruction cache misses that cut a group of four: the cycle before and the one behind dispatch less than they could. FMT counts cycles "
-    "without any instruction, and has these in the base: perl, sqlite3, glpsol, unxz, which miss the small instruction cache most.",
+    "without any instruction, and has these in the base: sqlite3, perl, grep, glpsol, which miss the small instruction cache most.",
     "A branch behind an instruction cache miss finds little in front of it that it could wait for. The reference makes branches real "
     "while instruction caches are ideal, where they cost more: unxz, sqlite3. The second table shows it: what FMT gives unxz's branches there is "
     "a little over what they add.",
@@ -61,13 +61,12 @@ REASONS = [
 # The same on the other core.
 UNBALANCED_REASONS = [
     "The reorder buffer of 224 hardly ever fills: schedulers (97 entries), registers and the store queue are full before. FMT and sFMT see next "
-    "to nothing of data misses, and what these cost is in the base, or in the share of a branch that waits meanwhile (cc1, gnugo, python3, "
-    "and most of all gzip, for the reason given above). `FMT-dispatch` finds part of it, and is nearer in these programs; where a "
-    "branch waits, it is no better.",
+    "to nothing of data misses, and what these cost is in the base (gnugo, cc1), in the share of a branch that waits meanwhile (gzip, whose chain "
+    "is worked out above), or in both (python3, sort). `FMT-dispatch` finds part of it, and is nearer; where a branch waits, it is hardly better.",
     "Branch prediction by itself is more here than right or wrong: a target may come from the second level of the BTB, or from the decoders, and a taken "
     "branch costs fetch a cycle. Ideal prediction takes all of that away, FMT counts mispredictions alone, and the rest is in its base "
-    "(bzip2, lua, fairymax, with few mispredictions and many taken branches). On `asplos06` a taken branch costs nothing, as in the paper.",
-    "Stores that miss fill the store queue, which stops dispatch (bzip2, which clears new memory). The reference gives that to the data "
+    "(lua, with many taken branches). On `asplos06` a taken branch costs nothing, as in the paper.",
+    "Stores that miss fill the store queue, which stops dispatch (bzip2). The reference gives that to the data "
     "misses; the paper has no counter for it, and both variants leave it in the base.",
     "The naive methods charge every last-level miss with all of memory's latency, though prefetches and other misses hide most of it; POWER5 sees "
     "data misses at the head of the reorder buffer, full or not, and branches only while it is empty.",
@@ -136,8 +135,9 @@ def figure11(page, runs):
     below = [n for n, r in runs.items() if stacks(r)["naive"]["base"] < 0]
     page.text(f"""
 A stack that leaves the figure is as high as its figure says, and the base below nothing by what that is over 100%. The naive base is below nothing in {len(below)} of {len(runs)} programs ({", ".join(below) or "none"}); in the paper it is in those
-whose misses overlap most, gcc, mcf, twolf and vpr among them. Here L1 data misses add to that, which the naive methods charge with the
-latency of L2 although execution hides most of them.
+whose misses overlap most, gcc, mcf, twolf and vpr among them. Here it is in more, for two reasons: the naive methods
+charge each instruction that waits for a line with all its latency, where a counter of misses would count the line once; and
+L1 data misses with the latency of L2, although execution hides most of them.
 """)
 
 
@@ -289,7 +289,7 @@ def fill(page, study, sets):
     others = {name: replace(p, core=UNBALANCED) for name, p in programs.items() if name in UNBALANCED_NAMES}
     runs, unbalanced_runs = ({n: study.run(p, "methods", *study.window) for n, p in each.items()} for each in (programs, others))
     counts = [run.answer["instructions"] / 1e6 for run in runs.values()]
-    page.text(INTRODUCTION.format(least=min(counts), most=max(counts), sum=sum(counts) / 1e3))
+    page.text(INTRODUCTION.format(least=min(counts), most=max(counts), sum=sum(counts)))
     if study.window:
         page.text(f"Of each program only {study.window[3]} instructions behind the first {study.window[1]} are counted; `make papers` counts them all.")
     figure_penalties(page, runs)
