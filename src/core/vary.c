@@ -106,6 +106,7 @@ static void add_ports(struct vary *out, unsigned *nr, const struct core_desc *d,
 
 unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const uint16_t *sets, unsigned nr_sets, bool abstract)
 {
+	struct abstract_costs costs;
 	unsigned nr = 0, ports = 0;
 
 	out[nr] = (struct vary){ .unit = "cycles", .kind = VARY_LATENCY, .time = true, .capacity = 1, .classes = (1 << NR_LATENCIES) - 1 };
@@ -118,6 +119,10 @@ unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const u
 	if (abstract) {
 		out[nr] = (struct vary){ .unit = "of mispredictions", .kind = VARY_BRANCHES, .capacity = 1 };
 		strcpy(out[nr++].name, "branch");
+		abstract_costs_init(&costs, d);
+		out[nr] = (struct vary){ .unit = "branches/cycle", .kind = VARY_TAKEN };
+		out[nr].capacity = (double)ABSTRACT_TICKS / (double)costs.inverse[RESOURCE_TAKEN];
+		strcpy(out[nr++].name, "branch.taken");
 	}
 	while (d->port_names[ports])
 		add_ports(out, &nr, d, (uint16_t)(1u << ports++));
@@ -187,6 +192,10 @@ void vary_costs(const struct vary *v, uint32_t weight, struct abstract_costs *c)
 		else
 			c->mispredict = c->mispredict * WEIGHT_ONE / weight;
 		break;
+	case VARY_TAKEN:
+		c->inverse[RESOURCE_TAKEN] = c->inverse[RESOURCE_TAKEN] * WEIGHT_ONE / weight;
+		c->returned = c->returned * WEIGHT_ONE / weight;
+		break;
 	}
 }
 
@@ -202,6 +211,7 @@ bool vary_overlaps(const struct vary *a, const struct vary *b)
 	case VARY_LATENCY:
 		return a->classes & b->classes;
 	case VARY_BRANCHES:
+	case VARY_TAKEN:
 		return true;
 	case VARY_PARAMETERS:
 		for (unsigned i = 0; i < a->nr_params; i++)

@@ -22,6 +22,7 @@ enum vary_kind {
 	VARY_PARAMETERS,               /* of the description */
 	VARY_PORTS, VARY_UNIT, VARY_LATENCY, /* of static instructions */
 	VARY_BRANCHES,                 /* mispredictions: every weight-th costs something */
+	VARY_TAKEN,                    /* taken branches that the front end follows in a cycle */
 };
 
 enum { VARY_MAX = 96, VARY_NAME = 64, VARY_PARAMS = 8, VARY_SETS = 32 };

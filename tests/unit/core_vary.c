@@ -42,9 +42,13 @@ static void test_list(void **state)
 	assert_null(find(list, nr, "p01234567")); /* all ports are no group */
 	assert_non_null(find(list, nr, "div"));
 	assert_non_null(find(list, nr, "branch"));
+	d->branch_taken_bubble = 1;
+	nr = vary_list(list, d, sets, 1, true);
+	assert_true(find(list, nr, "branch.taken")->capacity == 0.5);
 	assert_true(find(list, nr, "latency")->time && find(list, nr, "memory.latency")->time && !find(list, nr, "misses")->time);
 	nr = vary_list(list, d, NULL, 0, false);
 	assert_null(find(list, nr, "branch"));
+	assert_null(find(list, nr, "branch.taken"));
 	/* BOOM has neither a uop cache nor a level between L1 and the last. */
 	nr = vary_list(list, boom, NULL, 0, true);
 	assert_null(find(list, nr, "uopcache"));
@@ -97,6 +101,8 @@ static void test_costs(void **state)
 	assert_int_equal(c.latency[LATENCY_INTEGER], base.latency[LATENCY_INTEGER]);
 	vary_costs(find(list, nr, "branch"), 4000, &c);
 	assert_int_equal(c.mispredicts, 250);
+	vary_costs(find(list, nr, "branch.taken"), 2000, &c);
+	assert_int_equal(2 * c.inverse[RESOURCE_TAKEN], base.inverse[RESOURCE_TAKEN]);
 	vary_costs(find(list, nr, "div"), 2000, &c);
 	assert_int_equal(2 * c.inverse[RESOURCE_UNITS], base.inverse[RESOURCE_UNITS]);
 	g_free(d);
