@@ -1,8 +1,8 @@
 """What determines the models' cycles, as hashes: whether results belong to the present tree, and if not, what has changed.
 
-Parts: the detailed timing model with what both share (src/core, but for the abstract one's own files), the abstract one's
-own, what instructions are (src/isa), the core's description with its parents and cost files, and the suite's own kernels,
-blocks and inputs.
+Parts: the detailed timing model with what both share (src/core, but for the abstract one's own files, and those that vary a
+core for the sensitivity), the abstract one's own, what instructions are (src/isa), the core's description with its parents and
+cost files, and the suite's own kernels, blocks and inputs.
 """
 import hashlib
 import re
@@ -11,6 +11,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent
 READ = {".c", ".h", ".cc", ".txt"}
 ABSTRACT = "abstract"  # files of src/core whose names begin so are the abstract model's own
+VARIANTS = "vary"      # make another core of one, or other code: of no account to a core as it is described
 SUITE = ["accuracy/kernels", "accuracy/blocks", "accuracy/programs.py", "accuracy/kernels.py", "accuracy/blocks.py", "include/cyclewise.h"]
 
 
@@ -54,7 +55,7 @@ def core_files(core):
 
 def state(core):
     """{part: hash} of the present tree with a core."""
-    models = sources(["src/core"])
+    models = [p for p in sources(["src/core"]) if not p.name.startswith(VARIANTS)]
     return {"core": digest(p for p in models if not p.name.startswith(ABSTRACT)),
             "abstract": digest(p for p in models if p.name.startswith(ABSTRACT)),
             "isa": digest(sources(["src/isa"])),
