@@ -27,7 +27,7 @@ FIGURES = {
     "zen2":            ([1,  3,  3,   3,   5,   4,  2],   [6,  4,  2,   2,   2,  2,  1]),
     "zen3":            ([1,  3,  3,   3,   4,   4,  1],   [6,  4,  2,   2,   3,  2,  1]),
     "zen4":            ([1,  3,  3,   3,   4,   4,  1],   [6,  4,  2,   2,   3,  2,  1]),
-    "zen5":            ([1,  3,  2,   3,   4,   4,  1],   [8,  6,  2,   2,   4,  2,  2]),
+    "zen5":            ([1,  3,  2,   3,   4,   4, 1 / 2],   [8,  6,  2,   2,   4,  2,  2]),
     "asplos06":        ([1,  3,  4,   4,   4,   2,  1],   [4,  4,  2,   2,   2,  2,  1]),
     "cortex-a72":      ([1,  5,  4,   4,   7,   4,  1],   [3,  2,  2,   2,   1,  1,  1]),
     "neoverse-n1":     ([1,  4,  2,   3,   4,   4,  1],   [4,  3,  2,   2,   2,  2,  2]),
@@ -35,13 +35,9 @@ FIGURES = {
 }
 ISA = {"cortex-a72": "aarch64", "neoverse-n1": "aarch64", "boom": "riscv64"}
 
-# Where the abstract core leaves out what makes the figure: one latency for all loads (l1d.latency), no limit of L1D's bytes
-# a cycle (l1d.bandwidth), and the first level of the BTB for all taken branches (branch.taken_bubble).
-ABSTRACT = {
-    "sandy-bridge": {"load_chain": 5, "wide_loads": 1 / 2},
-    "skylake-sp": {"load_chain": 5}, "skylake-x": {"load_chain": 5}, "cascade-lake": {"load_chain": 5},
-    "boom": {"jumps": 1},
-}
+# Where the abstract core leaves out what makes the figure: no limit of L1D's bytes a cycle (l1d.bandwidth), and the first level of
+# the BTB for all taken branches (branch.taken_bubble).
+ABSTRACT = {"sandy-bridge": {"wide_loads": 1 / 2}, "boom": {"jumps": 1}}
 
 # Where the detailed core has it: Zen 5 binds additions to pairs of its six ALUs. Measured: 1.33 cycles for one of each of six chains.
 DETAILED = {"zen5": {"adds": 1.33 / 6}}

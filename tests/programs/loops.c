@@ -22,7 +22,7 @@ static uint64_t memory[1024] __attribute__((aligned(4096)));
 #define CLOBBER "rax", "rdx", "rbx", "rsi", "rdi", "r8", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "cc", "memory"
 #define ADD "add $1, %%eax\n\t"
 #define ADDS ADD "add $1, %%edx\n\tadd $1, %%ebx\n\tadd $1, %%esi\n\tadd $1, %%edi\n\tadd $1, %%r8d\n\t"
-#define NOP ".byte 0x0f, 0x1f, 0x00\n\t"
+#define NOP ".byte 0x66, 0x0f, 0x1f, 0x44, 0, 0\n\t" /* long: windows of code hold no more than any uop cache gives in a cycle */
 #define MUL "imul %%rax, %%rax\n\t"
 #define FADD "addsd %%xmm1, %%xmm0\n\t"
 #define FMUL "mulsd %%xmm1, %%xmm0\n\t"
