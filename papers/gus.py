@@ -8,7 +8,7 @@ from study import Program, TOP
 
 sys.path.insert(0, str(TOP / "accuracy"))
 from measure import Measure  # noqa: E402
-from programs import user_seconds  # noqa: E402
+from programs import run as run_natively  # noqa: E402
 
 NAME = "gus"
 TITLE = "Gus: sensitivity and causality"
@@ -98,7 +98,7 @@ def measured(study, program):
     measure = Measure(study.cyclewise, CORE, study.inputs)
     subprocess.run(["gcc", "-O2", "-o", str(study.inputs / "clock"), *(str(TOP / "accuracy" / f) for f in ("clock_main.c", "clock.c"))], check=True)
     before = measure.clock()
-    seconds = user_seconds([path, str(times)], None) - user_seconds([path, "0"], None)
+    seconds = run_natively([path, str(times)], None).ru_utime - run_natively([path, "0"], None).ru_utime
     return seconds / times * (before + measure.clock()) / 2 * 1e6
 
 
