@@ -9,17 +9,18 @@ import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
+COMMENT = re.compile(rb"^\s*#.*\n", re.MULTILINE)  # of descriptions: where figures are from, which decides nothing
 READ = {".c", ".h", ".cc", ".txt"}
 ABSTRACT = "abstract"  # files of src/core whose names begin so are the abstract model's own
 VARIANTS = "vary"      # make another core of one, or other code: of no account to a core as it is described
 SUITE = ["accuracy/kernels", "accuracy/blocks", "accuracy/programs.py", "accuracy/kernels.py", "accuracy/blocks.py", "include/cyclewise.h"]
 
 
-def digest(paths):
-    """Of names and contents, in the order of the names."""
+def digest(paths, ignored=None):
+    """Of names and contents but for what is ignored, in the order of the names."""
     out = hashlib.sha256()
     for path in sorted(paths):
-        content = path.read_bytes()
+        content = ignored.sub(b"", path.read_bytes()) if ignored else path.read_bytes()
         out.update(f"{path.relative_to(TOP) if path.is_relative_to(TOP) else path.name} {len(content)}\n".encode())
         out.update(content)
     return out.hexdigest()[:16]
@@ -59,7 +60,7 @@ def state(core):
     return {"core": digest(p for p in models if not p.name.startswith(ABSTRACT)),
             "abstract": digest(p for p in models if p.name.startswith(ABSTRACT)),
             "isa": digest(sources(["src/isa"])),
-            "description": digest(set(core_files(core))),
+            "description": digest(set(core_files(core)), ignored=COMMENT),
             "suite": digest(sources(SUITE))}
 
 
