@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "calibrate/bench.h"
 #include "calibrate/forms.h"
+#include "random.h"
 
 #ifdef __x86_64__
 
@@ -203,7 +204,7 @@ static void the_list(void **state)
 /* Whatever bytes a profile may hold: never a crash. */
 static void random_forms(void **state)
 {
-	uint64_t seed = 88172645463325252u;
+	uint64_t seed = RANDOM_START;
 	struct parent p;
 	struct forms *f;
 
@@ -213,9 +214,7 @@ static void random_forms(void **state)
 		uint8_t bytes[15];
 
 		for (size_t k = 0; k < sizeof bytes; k++) {
-			seed ^= seed << 13;
-			seed ^= seed >> 7;
-			seed ^= seed << 17;
+			next_random(&seed);
 			bytes[k] = (uint8_t)(seed >> 32);
 		}
 		forms_add(f, bytes, sizeof bytes, NULL);

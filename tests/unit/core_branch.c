@@ -17,6 +17,7 @@
 #include "branch_refused.h"
 #include "core/branch.h"
 #include "core/params.h"
+#include "random.h"
 
 /* A TAGE-SC-L of 8 KB over directions. */
 static const char *const base[] = {
@@ -125,13 +126,13 @@ static void loops_longer_than_the_history_need_their_predictor(void **state)
 static unsigned correlated(const char *settings, unsigned distance)
 {
 	struct branch_unit *b = unit(settings);
-	uint64_t x = 88172645463325252u;
+	uint64_t x = RANDOM_START;
 	unsigned missed = 0;
 
 	for (unsigned n = 0; n < 6000; n++) {
 		bool taken;
 
-		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+		next_random(&x);
 		taken = x >> 32 & 1;
 		conditional(b, 0x1000, taken);
 		for (unsigned i = 1; i < distance; i++)
@@ -266,13 +267,13 @@ static void only_taken_branches_enter_the_btb(void **state)
 static unsigned switches(const char *settings, unsigned targets)
 {
 	struct branch_unit *b = unit(settings);
-	uint64_t x = 88172645463325252u;
+	uint64_t x = RANDOM_START;
 	unsigned missed = 0;
 
 	for (unsigned n = 0; n < 8000; n++) {
 		uint64_t which;
 
-		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+		next_random(&x);
 		which = (x >> 32) % targets;
 		resolve(b, BRANCH_INDIRECT, 0x1000, 0x10000 + 0x40 * which);
 		missed += resolve(b, BRANCH_INDIRECT, 0x2000, 0x20000 + 0x40 * which).mispredicted && n >= 4000;
@@ -308,7 +309,7 @@ static void an_ideal_unit_is_never_wrong(void **state)
 	static const enum branch_kind kinds[] = { BRANCH_CONDITIONAL, BRANCH_JUMP, BRANCH_CALL, BRANCH_INDIRECT, BRANCH_INDIRECT_CALL, BRANCH_RETURN };
 	struct branch_unit *b;
 	struct core_desc d;
-	uint64_t x = 88172645463325252u;
+	uint64_t x = RANDOM_START;
 
 	assert_int_equal(core_desc_load(&d, "boom"), 0);
 	assert_int_equal(core_desc_ideal(&d, "branch"), 0);
@@ -316,7 +317,7 @@ static void an_ideal_unit_is_never_wrong(void **state)
 	for (unsigned n = 0; n < 5000; n++) {
 		struct prediction p;
 
-		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+		next_random(&x);
 		struct insn in = branch_at(x & 0xffff0, kinds[(x >> 32) % 6], x >> 20 & 0xffff0);
 		bool taken = in.branch != BRANCH_CONDITIONAL || (x >> 50 & 1);
 		uint64_t next = taken ? x >> 20 & 0xffff0 : in.pc + 4;
@@ -339,7 +340,7 @@ static struct insn next_branch(struct program *g, bool *taken, uint64_t *next)
 	struct insn in;
 	unsigned r;
 
-	g->x ^= g->x << 13, g->x ^= g->x >> 7, g->x ^= g->x << 17;
+	next_random(&g->x);
 	r = (unsigned)(g->x >> 33) % 100;
 	g->n++;
 	*taken = true;
@@ -369,7 +370,7 @@ static struct insn next_branch(struct program *g, bool *taken, uint64_t *next)
 
 static struct program program_new(void)
 {
-	return (struct program){ .x = 88172645463325252u };
+	return (struct program){ .x = RANDOM_START };
 }
 
 /* All that a prediction says but for the two fields that only branch_resolve() can know. */

@@ -12,14 +12,7 @@
 #include "base/error.h"
 #include "core/cache.h"
 #include "core/divisor.h"
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
+#include "random.h"
 
 static void divisor(void **state)
 {

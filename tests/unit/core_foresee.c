@@ -14,6 +14,7 @@
 #include "core/core.h"
 #include "core/foresee.h"
 #include "machine.h"
+#include "random.h"
 
 enum { R1 = 1, R2, R3, R4, R5 };
 
@@ -21,7 +22,7 @@ enum { R1 = 1, R2, R3, R4, R5 };
 static struct machine *program(unsigned turns)
 {
 	struct machine *m = machine_new();
-	uint64_t x = 88172645463325252u;
+	uint64_t x = RANDOM_START;
 	uint32_t top = make_alu(m, R1, R1, 0, 3, ALU);
 	uint32_t load = make_load(m, R2, R1);
 	uint32_t skip = make_branch(m, BRANCH_CONDITIONAL, 0x1000 + 4 * 6);
@@ -34,7 +35,7 @@ static struct machine *program(unsigned turns)
 	for (unsigned n = 0; n < 20; n++)
 		make_flagged(m, INSN_NOP);
 	for (unsigned n = 0; n < turns; n++) {
-		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+		next_random(&x);
 		run_insn(m, top);
 		run_access(m, load, 0x100000 + x % 4096 * 8, 8);
 		if (x >> 40 & 1) {

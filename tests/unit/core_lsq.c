@@ -9,16 +9,9 @@
 
 #include "core/lsq.h"
 #include "machine.h"
+#include "random.h"
 
 enum { STORES = 20000, QUEUE = 56 };
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
-}
 
 /* What lsq_search() says it finds, by looking at every store. */
 static void reference(const struct store *all, size_t n, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out)
@@ -45,7 +38,7 @@ static void t_search(void **state)
 	struct memory *memory;
 	static struct lsq q;
 	struct store *all = calloc(STORES, sizeof *all);
-	uint64_t seed = 88172645463325252u, cycle = 100;
+	uint64_t seed = RANDOM_START, cycle = 100;
 	size_t found[3] = { 0 }, aliases = 0;
 
 	m->desc.store_queue_entries = QUEUE;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "core/memory.h"
 #include "core_memory_desc.h"
+#include "random.h"
 
 enum { L1_STEP = 4096, L2_STEP = 65536, A = 0x100000, PC = 0x400000 };
 
@@ -125,7 +126,7 @@ static void miss_registers_recounted(void **state)
 	uint8_t *held = calloc(CYCLES, 1);
 	struct core_desc d;
 	struct memory *m;
-	uint64_t random = 88172645463325252, base = 3000;
+	uint64_t random = RANDOM_START, base = 3000;
 	unsigned peak = 0;
 
 	assert_non_null(held);
@@ -134,9 +135,7 @@ static void miss_registers_recounted(void **state)
 	d.ideal.dtlb = true;
 	assert_int_equal(memory_new(&m, &d), 0);
 	for (uint64_t i = 0; i < LOADS; i++) {
-		random ^= random << 13;
-		random ^= random >> 7;
-		random ^= random << 17;
+		next_random(&random);
 		uint64_t start = base + random % 3000;
 		struct access a = load(m, start, i * 7 % LOADS * 64 * 3);
 		assert_int_equal(a.level, LEVEL_MEMORY);
@@ -341,9 +340,7 @@ static uint64_t fingerprint(void)
 	assert_int_equal(memory_new(&m, &d), 0);
 	for (int i = 0; i < 200000; i++) {
 		struct access a;
-		random ^= random << 13;
-		random ^= random >> 7;
-		random ^= random << 17;
+		next_random(&random);
 		uint64_t addr = random % (i % 3 ? 1 << 15 : 1 << 23), start = cycle + (random >> 40) % 500;
 		if (i % 7 == 0)
 			memory_store(m, start, addr, 8, addr, &a);

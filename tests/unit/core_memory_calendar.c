@@ -9,14 +9,7 @@
 #include <cmocka.h>
 
 #include "core/calendar.h"
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
+#include "random.h"
 
 static void units(void **state)
 {

@@ -13,16 +13,9 @@
 
 #include "core/memory.h"
 #include "core_memory_desc.h"
+#include "random.h"
 
 enum { KIB = 1024, MIB = 1024 * 1024, LINE = 64, BASE = 0x10000000, PC = 0x400000 };
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 static struct memory *skylake(uint32_t page_bits)
 {
@@ -39,7 +32,7 @@ static struct memory *skylake(uint32_t page_bits)
 static uint64_t chase(uint64_t bytes)
 {
 	struct memory *m = skylake(21);
-	uint64_t n = bytes / LINE, random = 88172645463325252, cycle = 0, warm = 0, at = 0;
+	uint64_t n = bytes / LINE, random = RANDOM_START, cycle = 0, warm = 0, at = 0;
 	uint32_t *next = malloc(n * sizeof *next);
 	struct access a;
 

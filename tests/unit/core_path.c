@@ -17,16 +17,7 @@
 #include "core/history.h"
 #include "core/params.h"
 #include "core/tage.h"
-
-static uint64_t random_state;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
+#include "random.h"
 
 enum { REGISTER = 186 };
 
@@ -52,9 +43,9 @@ static void the_register_matches_the_reference(void **state)
 	history_add_length(&shape, 11);
 	history_add_length(&shape, 93);
 	assert_int_equal(shape.words, 3);
-	random_state = 88172645463325252u;
+	uint64_t random = RANDOM_START;
 	for (unsigned n = 0; n < 2000; n++) {
-		uint64_t last = next_random(), target = next_random();
+		uint64_t last = next_random(&random), target = next_random(&random);
 
 		history_push_taken(&h, &shape, last, target);
 		slow_push(bit, last, target);
@@ -95,9 +86,9 @@ static void the_registers_of_branches_match_the_reference(void **state)
 	struct history h = { 0 };
 
 	history_add_length(&shape, 93);
-	random_state = 88172645463325252u;
+	uint64_t random = RANDOM_START;
 	for (unsigned n = 0; n < 2000; n++) {
-		uint64_t last = next_random(), target = n % 3 ? 0 : next_random();
+		uint64_t last = next_random(&random), target = n % 3 ? 0 : next_random(&random);
 
 		history_push_taken_branch(&h, &shape, last, target);
 		memmove(reference + 2, reference, REGISTER - 2);
@@ -177,9 +168,9 @@ static unsigned correlated(unsigned between, bool taken)
 	struct branch_unit *b = skylake(NULL);
 	unsigned missed = 0;
 
-	random_state = 88172645463325252u;
+	uint64_t random = RANDOM_START;
 	for (unsigned n = 0; n < 3000; n++) {
-		bool way = next_random() >> 32 & 1;
+		bool way = next_random(&random) >> 32 & 1;
 
 		branch(b, 0x10008, way);
 		for (unsigned i = 0; i < between; i++) {
@@ -254,9 +245,9 @@ static unsigned after_jump(enum branch_kind kind)
 	struct branch_unit *b = unit("zen5", NULL);
 	unsigned missed = 0;
 
-	random_state = 88172645463325252u;
+	uint64_t random = RANDOM_START;
 	for (unsigned n = 0; n < 3000; n++) {
-		bool way = next_random() >> 32 & 1;
+		bool way = next_random(&random) >> 32 & 1;
 		struct insn in = { .pc = 0x10008, .target = 0x20000 + way, .length = 2, .branch = kind };
 		struct prediction p;
 
@@ -287,9 +278,9 @@ static void ways_hold_what_collides(void **state)
 		struct tage t;
 
 		assert_int_equal(tage_init(&t, "test", tables[i], 16, 0, 1, &shape), 0);
-		random_state = 362436069;
+		uint64_t random = 362436069;
 		for (unsigned n = 0; n < 40000; n++) { /* 48 contexts: three to a set, all of one base entry */
-			unsigned context = (unsigned)(next_random() >> 33) % 48;
+			unsigned context = (unsigned)(next_random(&random) >> 33) % 48;
 			bool taken = context * 2654435761u >> 31;
 
 			h.taken[0] = context % 16;
@@ -314,9 +305,9 @@ static void a_guess_is_the_prediction(void **state)
 
 	assert_int_equal(tage_init(&t, "test", "64/2/5/1 64/5/5/2 64/11/6/4 64/29/6/4 64/93/7/8", 16, 0, 2, &shape), 0);
 	assert_int_equal(shape.kept, 4);
-	random_state = 521288629;
+	uint64_t random = 521288629;
 	for (unsigned n = 0; n < 50000; n++) {
-		uint64_t r = next_random(), pc = 0x1000 + (r >> 20) % 32 * 6;
+		uint64_t r = next_random(&random), pc = 0x1000 + (r >> 20) % 32 * 6;
 		struct tage_lookup l;
 		bool taken = (h.taken[0] ^ pc) % 7 < 3 || !(r >> 40 & 15);
 

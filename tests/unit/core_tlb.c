@@ -9,14 +9,7 @@
 #include <cmocka.h>
 
 #include "core/tlb.h"
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
+#include "random.h"
 
 /* Most recent first, one list a set. */
 static bool slow_find(uint64_t *list, uint32_t ways, uint64_t page)

@@ -1,4 +1,5 @@
 #include "method_fake.h"
+#include "random.h"
 
 #include <assert.h>
 #include <math.h>
@@ -174,7 +175,7 @@ void fake_drive(const struct fake_run *r, struct timed *const *streams, const si
 	struct run run = r->run;
 	struct clock clock;
 	size_t done[FAKE_THREADS] = { 0 }, left = 0;
-	uint64_t random = 88172645463325252u;
+	uint64_t random = RANDOM_START;
 
 	assert(threads <= FAKE_THREADS);
 	clock_init(&clock, &run);

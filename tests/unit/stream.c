@@ -1,3 +1,4 @@
+#include "random.h"
 #include "stream.h"
 
 #include <glib.h>
@@ -23,10 +24,7 @@ struct toy {
 
 uint64_t stream_random(uint64_t *state, uint64_t n)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return (*state >> 11) % n;
+	return (next_random(state) >> 11) % n;
 }
 
 static uint64_t pick(struct toy *y, uint64_t n) { return stream_random(&y->random, n); }
