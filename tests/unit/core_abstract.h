@@ -55,12 +55,6 @@ static inline void time_steps(struct machine *m, size_t batch)
 	assert_int_equal(m->nr_timed, steps);
 }
 
-/* Cycles from the commit of the n-th instruction to that of the m-th. */
-static inline uint64_t between(const struct machine *m, size_t from, size_t to)
-{
-	return commit_of(m, to) - commit_of(m, from);
-}
-
 /* A core without limits but those that a test sets. */
 static inline struct machine *wide_machine(void)
 {

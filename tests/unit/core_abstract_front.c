@@ -6,8 +6,7 @@ static void test_100_rename_width(void **state)
 	struct machine *m = wide_machine();
 	uint32_t nop = make_flagged(m, INSN_NOP);
 
-	for (int i = 0; i < 400; i++)
-		run_insn(m, nop);
+	run_times(m, nop, 400);
 	time_steps(m, 100);
 	assert_int_equal(between(m, 3, 399), 99);
 	/* The first four in the first cycle that the front end offers anything. */

@@ -7,11 +7,7 @@ static void test_200_port_groups(void **state)
 	uint32_t only0 = make_alu(m, 0, 0, 0, 1, ALU0), either = make_alu(m, 0, 0, 0, 1, ALU);
 
 	/* Of three uops one can go to port 0 alone, the others to 0 and 1: 3 uops on 2 ports. */
-	for (int i = 0; i < 200; i++) {
-		run_insn(m, only0);
-		run_insn(m, either);
-		run_insn(m, either);
-	}
+	run_rounds(m, (uint32_t[]){ only0, either, either }, 3, 200);
 	time_steps(m, 128);
 	assert_int_equal(between(m, 299, 599), 150);
 	machine_free(m);
@@ -22,11 +18,7 @@ static void test_201_one_port_bounds(void **state)
 	struct machine *m = wide_machine();
 	uint32_t only0 = make_alu(m, 0, 0, 0, 1, ALU0), either = make_alu(m, 0, 0, 0, 1, ALU);
 
-	for (int i = 0; i < 200; i++) {
-		run_insn(m, only0);
-		run_insn(m, only0);
-		run_insn(m, either);
-	}
+	run_rounds(m, (uint32_t[]){ only0, only0, either }, 3, 200);
 	time_steps(m, 128);
 	assert_int_equal(between(m, 299, 599), 200);
 	machine_free(m);
@@ -37,8 +29,7 @@ static void test_202_latency(void **state)
 	struct machine *m = wide_machine();
 	uint32_t chain = make_alu(m, 1, 1, 0, 5, ALU);
 
-	for (int i = 0; i < 100; i++)
-		run_insn(m, chain);
+	run_times(m, chain, 100);
 	time_steps(m, 100);
 	assert_int_equal(between(m, 0, 99), 99 * 5);
 	assert_int_equal(timed_issue_wait(committed(m, 50)), WAIT_OPERAND);
@@ -53,8 +44,7 @@ static void test_203_unit(void **state)
 
 	m->uop[m->insn[divide].uop].unit = 1;
 	m->uop[m->insn[divide].uop].busy = 6;
-	for (int i = 0; i < 50; i++)
-		run_insn(m, divide);
+	run_times(m, divide, 50);
 	time_steps(m, 100);
 	assert_int_equal(between(m, 0, 49), 49 * 6);
 	machine_free(m);
@@ -91,8 +81,7 @@ static void test_205_scheduler_out_of_order(void **state)
 	m->desc.sched0_ports = ALU;
 	run_insn(m, slow);
 	run_insn(m, waits);
-	for (int i = 0; i < 60; i++)
-		run_insn(m, free);
+	run_times(m, free, 60);
 	time_steps(m, 1000);
 	assert_true(timed_dispatch(committed(m, 61)) < timed_dispatch(committed(m, 0)) + 70);
 	assert_true(timed_dispatch(committed(m, 61)) > timed_dispatch(committed(m, 0)) + 40);
@@ -106,10 +95,7 @@ static void test_206_eliminated_move(void **state)
 
 	m->insn[move].flags = INSN_MOVE;
 	m->desc.rename_move_slots = 4;
-	for (int i = 0; i < 50; i++) {
-		run_insn(m, chain);
-		run_insn(m, move);
-	}
+	run_rounds(m, (uint32_t[]){ chain, move }, 2, 50);
 	time_steps(m, 100);
 	assert_int_equal(between(m, 0, 98), 49 * 3);
 	machine_free(m);
@@ -122,8 +108,7 @@ static size_t dispatched_before_waiting(struct machine *m, uint32_t slow, uint32
 
 	m->nr_steps = 0;
 	run_insn(m, slow);
-	for (int i = 0; i < 20; i++)
-		run_insn(m, wait);
+	run_times(m, wait, 20);
 	time_steps(m, 1000);
 	while (n < 21 && timed_dispatch_wait(committed(m, n)) != WAIT_SCHEDULER)
 		n++;
@@ -190,10 +175,8 @@ static void test_210_more_uops_than_all_entries(void **state)
 	m->desc.sched0_entries = m->desc.sched1_entries = 4;
 	m->desc.sched0_ports = ALU0;
 	m->desc.sched1_ports = ALU1;
-	for (int i = 0; i < 8; i++)
-		run_insn(m, many);
-	for (int i = 0; i < 50; i++)
-		run_insn(m, chain);
+	run_times(m, many, 8);
+	run_times(m, chain, 50);
 	time_steps(m, 1000);
 	assert_int_equal(between(m, 10, 57), 47);
 	machine_free(m);
@@ -241,14 +224,13 @@ static void test_211_queue_before_schedulers(void **state)
 	assert_int_equal(dispatched_before_waiting(m, slow, waits), 10);
 
 	/* Three that wait leave a place for others; four do not, and who comes then issues two cycles behind the first of them. */
-	for (int n = 3; n <= 4; n++) {
+	for (unsigned n = 3; n <= 4; n++) {
 		m->nr_steps = 0;
 		run_insn(m, slow);
-		for (int i = 0; i < n; i++)
-			run_insn(m, waits);
+		run_times(m, waits, n);
 		run_insn(m, free);
 		time_steps(m, 1000);
-		const struct timed *first = committed(m, 1), *last = committed(m, (size_t)n + 1);
+		const struct timed *first = committed(m, 1), *last = committed(m, n + 1);
 		uint64_t issue = n == 3 ? timed_dispatch(last) + 1 : first->fetch + first->issue + 2;
 		assert_int_equal(last->fetch + last->issue, issue);
 		assert_int_equal(timed_dispatch(last), timed_dispatch(committed(m, 0)) + 1);

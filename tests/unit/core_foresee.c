@@ -16,8 +16,6 @@
 #include "machine.h"
 #include "random.h"
 
-enum { R1 = 1, R2, R3, R4, R5 };
-
 /* A loop with a branch that nobody can know, a load, and a fault and a flush here and there. */
 static struct machine *program(unsigned turns)
 {

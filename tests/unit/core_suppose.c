@@ -9,7 +9,6 @@
 
 #include "machine.h"
 
-enum { R1 = 1, R2, R3, R4 };
 enum how { AS_IT_IS, SUPPOSED, IMPOSSIBLE };
 
 /* A stream: what is supposed of which instruction, and the core that cannot meet it, are its own. */

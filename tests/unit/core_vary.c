@@ -163,14 +163,12 @@ static void test_instructions(void **state)
 	memcpy(m->desc.port_names, ports, sizeof ports);
 	for (uint32_t i = 0; i < m->code.nr; i++)
 		insn_count(&m->insn[i], m->uop + m->insn[i].uop);
-	for (int i = 0; i < 400; i++)
-		run_insn(m, port);
+	run_times(m, port, 400);
 	uint64_t plain = cycles(m, NULL);
 	assert_in_range(cycles(m, &a0), plain - 205, plain - 195);
 	assert_int_equal(cycles(m, &latency), plain);
 	m->nr_steps = 0;
-	for (int i = 0; i < 400; i++)
-		run_insn(m, chain);
+	run_times(m, chain, 400);
 	plain = cycles(m, NULL);
 	assert_int_equal(cycles(m, &a0), plain);
 	assert_in_range(cycles(m, &latency), plain - 1203, plain - 1197);

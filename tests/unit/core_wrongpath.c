@@ -11,8 +11,6 @@
 
 #include "machine.h"
 
-enum { R1 = 1, R2, R3, R4, R5, R6 };
-
 enum { A = 0x10000, B = 0x20040, L1_LATENCY = 5, SLOW = 100 };
 
 static struct machine *machine(const char *wrong_path)
@@ -83,8 +81,7 @@ static struct machine *hammock(const char *wrong_path, unsigned times)
 	make_alu(m, R3, R3, 0, 1, ALU);
 	uint32_t load = make_load(m, R4, R2);
 	m->insn[branch].data[m->insn[branch].nr_data++] = R1;
-	for (unsigned i = 0; i < times; i++)
-		run_insn(m, slow);
+	run_times(m, slow, times);
 	run_taken(m, branch);
 	run_access(m, load, A, 8);
 	end_code(m);

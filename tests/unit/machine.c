@@ -168,6 +168,18 @@ void run_insn(struct machine *m, uint32_t insn)
 	execute_step(m, insn);
 }
 
+void run_rounds(struct machine *m, const uint32_t *insn, size_t nr, unsigned n)
+{
+	while (n--)
+		for (size_t i = 0; i < nr; i++)
+			run_insn(m, insn[i]);
+}
+
+void run_times(struct machine *m, uint32_t insn, unsigned n)
+{
+	run_rounds(m, &insn, 1, n);
+}
+
 void run_taken(struct machine *m, uint32_t insn)
 {
 	execute_step(m, insn)->flags |= STEP_TAKEN;
@@ -248,4 +260,9 @@ const struct timed *committed(const struct machine *m, size_t n)
 uint64_t commit_of(const struct machine *m, size_t n)
 {
 	return timed_leave(committed(m, n));
+}
+
+uint64_t between(const struct machine *m, size_t from, size_t to)
+{
+	return commit_of(m, to) - commit_of(m, from);
 }

@@ -11,6 +11,8 @@ enum { MACHINE_INSNS = 8192, MACHINE_STEPS = 1 << 16, MACHINE_RECORDS = 1 << 16 
 
 /* Ports of the machine: two for arithmetic, two for loads and store addresses, one for store data. */
 enum { ALU0 = 1 << 0, ALU1 = 1 << 1, ALU = ALU0 | ALU1, MEM0 = 1 << 2, MEM1 = 1 << 3, MEM = MEM0 | MEM1, STD = 1 << 4 };
+/* Integer registers. */
+enum { R1 = 1, R2, R3, R4, R5, R6, R7, R8 };
 
 struct machine {
 	struct core_desc desc;
@@ -44,6 +46,9 @@ uint32_t make_update(struct machine *m, uint8_t base, bool direct);
 void run_insn(struct machine *m, uint32_t insn);
 void run_taken(struct machine *m, uint32_t insn);
 void run_access(struct machine *m, uint32_t insn, uint64_t addr, uint16_t bytes);
+/* One n times; several in order, n rounds of them. */
+void run_times(struct machine *m, uint32_t insn, unsigned n);
+void run_rounds(struct machine *m, const uint32_t *insn, size_t nr, unsigned n);
 /* 8 bytes, read and written. */
 void run_update(struct machine *m, uint32_t insn, uint64_t addr);
 
@@ -55,5 +60,7 @@ void machine_time(struct machine *m);
 const struct timed *committed(const struct machine *m, size_t n);
 /* Cycle of the commit of the n-th committed. */
 uint64_t commit_of(const struct machine *m, size_t n);
+/* Cycles from the commit of one to that of another. */
+uint64_t between(const struct machine *m, size_t from, size_t to);
 
 #endif

@@ -1,0 +1,290 @@
+/*
+ * Exact cycles of the detailed core on hand-made streams, 300: loads and stores, 430: rep strings, which are both.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "machine.h"
+
+/* Load to use: 5 cycles; pointer chase by a simple address: 4. */
+static void t300_load_to_use(void **state)
+{
+	for (int simple = 0; simple < 2; simple++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		uint32_t i = make_load(m, R1, R1);
+		if (simple)
+			m->insn[i].flags |= INSN_SIMPLE_ADDR;
+		for (int n = 0; n < 60; n++)
+			run_access(m, i, 0x10000, 8);
+		machine_time(m);
+		assert_int_equal(between(m, 20, 59), 39 * (simple ? 4 : 5));
+		machine_free(m);
+	}
+}
+
+/* Store to load through the queue, the data known late: forward.latency after it. */
+static void t310_forward(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.l1d = true;
+	run_insn(m, make_alu(m, R1, 0, 0, 20, ALU));
+	run_access(m, make_store(m, R2, R1), 0x10000, 8);
+	run_access(m, make_load(m, R3, R2), 0x10000, 8);
+	machine_time(m);
+	/* data at 24, store data uop 24, known 25, + 5 */
+	assert_int_equal(committed(m, 2)->complete, 30);
+	assert_int_equal(timed_data_level(committed(m, 2)), LEVEL_FORWARD);
+	assert_int_equal(committed(m, 2)->psv, 0);
+	machine_free(m);
+}
+
+/* Partly covered: the load waits for the store to be written, and the penalty. */
+static void t311_partial(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.l1d = true;
+	uint32_t store = make_store(m, R2, R1), read = make_load(m, R3, R2);
+	run_access(m, store, 0x10004, 4);
+	run_access(m, read, 0x10000, 8);
+	machine_time(m);
+	uint64_t freed = committed(m, 0)->fetch + committed(m, 0)->drain;
+	assert_int_equal(committed(m, 1)->complete + committed(m, 1)->fetch, freed + 12 + 5);
+	machine_free(m);
+}
+
+/* The data known long since: no sooner than from L1D. A vector register, and fewer bytes than were stored, take longer. */
+static void t312_forward_kinds(void **state)
+{
+	static const struct { uint32_t flags; uint16_t bytes; uint8_t late, complete; } kind[] = {
+		{ 0, 8, 1, 4 + 5 }, { 0, 8, 20, 25 + 3 }, { INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 }, { 0, 4, 20, 25 + 3 + 2 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.forward_latency = 3;
+		m->desc.forward_vector = 1;
+		m->desc.forward_narrow = 2;
+		m->desc.memdep_entries = 0;
+		run_insn(m, make_alu(m, R1, 0, 0, kind[k].late, ALU));
+		run_access(m, make_store(m, R2, kind[k].late > 1 ? R1 : R2), 0x10000, 8);
+		uint32_t load = make_load(m, R3, R2);
+		m->insn[load].flags |= kind[k].flags;
+		run_access(m, load, 0x10000, kind[k].bytes);
+		machine_time(m);
+		assert_int_equal(committed(m, 2)->complete, kind[k].complete);
+		machine_free(m);
+	}
+}
+
+/* Independent loads, two a cycle; over a line, each takes a second access; over a page, one in so many cycles starts anew. */
+static void t313_split_loads(void **state)
+{
+	static const struct { uint64_t offset; uint64_t cycles; } kind[] = { { 0, 50 }, { 60, 100 }, { 4092, 400 } };
+
+	for (unsigned k = 0; k < 3; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
+		m->desc.load_queue_restart = 4;
+		m->desc.load_queue_entries = 64;
+		for (unsigned i = 0; i < 140; i++)
+			run_access(m, make_load(m, R3, R2), 0x10000 + kind[k].offset, 8);
+		machine_time(m);
+		assert_int_equal(between(m, 38, 138), kind[k].cycles);
+		machine_free(m);
+	}
+}
+
+/* A load behind a store 4 KiB away: 3 cycles more, and of several one in 4. */
+static void t314_alias(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.l1d = true;
+	m->desc.alias4k_penalty = 3;
+	m->desc.load_queue_restart = 4;
+	run_access(m, make_store(m, R2, R2), 0x10000, 8);
+	for (unsigned i = 0; i < 3; i++)
+		run_access(m, make_load(m, R3, R2), 0x11000, 8);
+	machine_time(m);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(committed(m, 1 + i)->complete, 4 + 4 * i + 3 + 5);
+	machine_free(m);
+}
+
+/* A vector load over a line takes two cycles of what loads of vectors pass besides, which the first access has as a uop. */
+static void t315_split_vector_loads(void **state)
+{
+	static const struct { uint64_t offset; uint32_t flags; uint64_t cycles; } kind[] = {
+		{ 0, INSN_VECTOR_MEM, 50 }, { 60, INSN_VECTOR_MEM, 200 }, { 60, 0, 100 },
+	};
+
+	for (unsigned k = 0; k < 3; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
+		m->desc.load_queue_entries = 64;
+		m->desc.split_vector_ports = ALU0;
+		uint32_t load = make_load(m, R3, R2);
+		m->insn[load].flags |= kind[k].flags;
+		for (unsigned i = 0; i < 140; i++) {
+			run_access(m, load, 0x10000 + kind[k].offset, 8);
+			if (k == 1)
+				run_insn(m, make_alu(m, R1, 0, 0, 1, ALU0));
+		}
+		machine_time(m);
+		assert_int_equal(k == 1 ? between(m, 76, 276) : between(m, 38, 138), kind[k].cycles);
+		machine_free(m);
+	}
+}
+
+/* A load with a long address starts a cycle later than another: a cycle more a link of a chain. */
+static void t316_long_addresses(void **state)
+{
+	for (unsigned extra = 0; extra < 2; extra++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
+		uint32_t load = make_load(m, R2, R2);
+		m->insn[load].address_extra = extra & 1u;
+		for (unsigned i = 0; i < 140; i++)
+			run_access(m, load, 0x10000, 8);
+		machine_time(m);
+		assert_int_equal(between(m, 38, 138), 100 * (m->desc.l1d_latency + (int)extra));
+		machine_free(m);
+	}
+}
+
+/* The store's address comes late, the load runs before it: squashed, fetched again, FL-MO; next time it waits. */
+static void t320_violation(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.l1d = m->desc.ideal.branch = true;
+	uint32_t slow = make_alu(m, R2, R2, 0, 20, ALU), store = make_store(m, R2, R1), read = make_load(m, R3, R4), tail = make_flagged(m, INSN_NOP);
+	uint32_t back = make_branch(m, BRANCH_JUMP, 0x1000);
+	for (int i = 0; i < 2; i++) {
+		run_insn(m, slow);
+		run_access(m, store, 0x10000, 8);
+		run_access(m, read, 0x10000, 8);
+		run_insn(m, tail);
+		run_taken(m, back);
+	}
+	machine_time(m);
+	size_t squashed = 0, flushers = 0;
+	for (size_t i = 0; i < m->nr_timed; i++) {
+		squashed += m->timed[i].flags & TIMED_SQUASHED ? 1 : 0;
+		if (m->timed[i].flags & TIMED_SQUASHED && m->timed[i].flags & TIMED_FLUSHER) {
+			flushers++;
+			/* store address known at 4 + 20 */
+			assert_int_equal(timed_leave(&m->timed[i]), 24);
+			assert_int_equal(m->timed[i].insn, read);
+			assert_int_equal(m->timed[i].psv, PSV_FL_MO);
+		}
+	}
+	assert_int_equal(flushers, 1);
+	assert_true(squashed > 3);
+	assert_int_equal(committed(m, 2)->psv, PSV_FL_MO);
+	assert_int_equal(committed(m, 2)->fetch, 24 + 20);
+	assert_int_equal(committed(m, 7)->psv, 0);
+	assert_int_equal(timed_issue_wait(committed(m, 7)), WAIT_MEMORY_ORDER);
+	machine_free(m);
+}
+
+/* Eight store entries: the ninth store waits for the first to be written; DR-SQ. */
+static void t330_store_queue(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.l1d = true;
+	run_insn(m, make_alu(m, R1, 0, 0, 100, ALU));
+	uint32_t store = make_store(m, R2, R1);
+	for (int i = 0; i < 12; i++)
+		run_access(m, store, 0x10000 + 64 * (uint64_t)i, 8);
+	machine_time(m);
+	assert_int_equal(committed(m, 8)->psv & PSV_DR_SQ, 0);
+	assert_int_equal(committed(m, 9)->psv & PSV_DR_SQ, PSV_DR_SQ);
+	assert_int_equal(timed_dispatch(committed(m, 9)), committed(m, 1)->fetch + committed(m, 1)->drain);
+	assert_int_equal(timed_dispatch_wait(committed(m, 9)), WAIT_STORE_QUEUE);
+	machine_free(m);
+}
+
+/* Stores drain one a cycle in order, or drain_width of them; one over a line is two writes. */
+static void t331_drain(void **state)
+{
+	static const struct { int32_t width; uint64_t addr, cycles; } kind[] = {
+		{ 1, 0x10000, 20 }, { 1, 0x1003c, 40 }, { 2, 0x1003c, 20 },
+	};
+
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.store_queue_drain_width = kind[k].width;
+		m->desc.split_line_store = 0;
+		m->desc.store_queue_entries = 8;
+		uint32_t store = make_store(m, R2, R1);
+		for (int i = 0; i < 60; i++)
+			run_access(m, store, kind[k].addr, 8);
+		machine_time(m);
+		assert_int_equal(committed(m, 50)->drain + committed(m, 50)->fetch - committed(m, 30)->drain - committed(m, 30)->fetch, kind[k].cycles);
+		machine_free(m);
+	}
+}
+
+/* A first load from memory, then its line. */
+static void t340_miss(void **state)
+{
+	struct machine *m = machine_new();
+	uint32_t read = make_load(m, R1, R2);
+	run_access(m, read, 0x10000, 8);
+	uint32_t use = make_alu(m, R3, R1, 0, 1, ALU);
+	run_insn(m, use);
+	for (int i = 0; i < 64; i++)
+		run_insn(m, make_flagged(m, INSN_NOP));
+	run_access(m, make_load(m, R4, R1), 0x10008, 8);
+	machine_time(m);
+	assert_int_equal(committed(m, 0)->psv, PSV_ST_L1 | PSV_ST_LLC);
+	assert_int_equal(timed_data_level(committed(m, 0)), LEVEL_MEMORY);
+	assert_int_equal(committed(m, 1)->issue, committed(m, 0)->complete);
+	assert_int_equal(committed(m, 66)->psv, 0);
+	assert_int_equal(timed_data_level(committed(m, 66)), LEVEL_L1);
+	machine_free(m);
+}
+
+/* rep movs of 4 KiB: 64 pieces of a line, 2 cycles each at 32 bytes a cycle. */
+static void t430_repeat(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.l1d = true;
+	m->desc.store_queue_entries = 64;
+	uint32_t i = make_flagged(m, INSN_REP | INSN_LOAD | INSN_STORE);
+	run_access(m, i, 0x10000, 4096);
+	m->step[0].flags = (uint16_t)(STEP_INSN | STEP_LOAD | STEP_COUNTED);
+	m->step[m->nr_steps++] = (struct step){ .addr = 0x20000, .bytes = 4096, .flags = STEP_ACCESS | STEP_STORE };
+	m->step[m->nr_steps++] = (struct step){ .addr = 4096, .flags = STEP_REPEAT };
+	run_insn(m, make_flagged(m, INSN_NOP));
+	machine_time(m);
+	assert_int_equal(m->nr_timed, 64 + 1);
+	for (size_t k = 0; k < 64; k++)
+		assert_int_equal(!!(m->timed[k].flags & TIMED_CONTINUED), k > 0);
+	assert_int_equal(between(m, 1, 63), 62 * 2);
+	machine_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(t300_load_to_use),
+		cmocka_unit_test(t310_forward),
+		cmocka_unit_test(t311_partial),
+		cmocka_unit_test(t312_forward_kinds),
+		cmocka_unit_test(t313_split_loads),
+		cmocka_unit_test(t314_alias),
+		cmocka_unit_test(t315_split_vector_loads),
+		cmocka_unit_test(t316_long_addresses),
+		cmocka_unit_test(t320_violation),
+		cmocka_unit_test(t330_store_queue),
+		cmocka_unit_test(t331_drain),
+		cmocka_unit_test(t340_miss),
+		cmocka_unit_test(t430_repeat),
+	};
+	return cmocka_run_group_tests_name("core_ooo_memory", tests, NULL, NULL);
+}
