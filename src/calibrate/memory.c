@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/random.h"
 
 enum { LINE = 64, SMALL_PAGE = 4096, CHASE_LOADS = 16, MAX_POINTS = 64 };
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -59,14 +60,6 @@ void memory_area_fini(struct memory_area *a)
 	if (a->mapping)
 		munmap(a->mapping, a->mapped);
 	a->mapping = NULL;
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
 }
 
 void memory_chain(struct memory_area *a, size_t n, size_t stride, bool rotate, uint64_t seed)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "calibrate/model.h"
 #include "core/mirror.h"
 
@@ -37,12 +38,8 @@ static int changing_source(struct experiment *x, struct estimate *e)
 	int ret;
 
 	for (size_t i = 0; i < ROUNDS * REPEAT; i++) {
-		uint64_t place;
+		uint64_t place = (next_random(&seed) >> 33 & 1) * 64;
 
-		seed ^= seed << 13;
-		seed ^= seed >> 7;
-		seed ^= seed << 17;
-		place = (seed >> 33 & 1) * 64;
 		memcpy(x->bench->scratch + PLACES + i * sizeof place, &place, sizeof place);
 	}
 	for (int i = 0; i < REPEAT; i++)
@@ -175,12 +172,8 @@ static void new_pattern(void *ctx)
 {
 	struct pattern *p = ctx;
 
-	for (size_t i = 0; i < BRANCHES; i++) {
-		p->seed ^= p->seed << 13;
-		p->seed ^= p->seed >> 7;
-		p->seed ^= p->seed << 17;
-		p->bytes[i] = p->random && p->seed >> 40 & 1;
-	}
+	for (size_t i = 0; i < BRANCHES; i++)
+		p->bytes[i] = (uint8_t)(next_random(&p->seed) >> 40 & p->random);
 }
 
 static int branches(struct experiment *x, bool random, struct estimate *e)

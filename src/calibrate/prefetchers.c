@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "calibrate/memory.h"
 
 enum { LINE = 64, PAGE = 4096, LINES = PAGE / LINE, MAX_LOADS = 12, FARTHEST = 32 };
@@ -64,10 +65,7 @@ static uint8_t *fresh_page(struct prober *pr)
 {
 	uint8_t *page;
 
-	pr->seed ^= pr->seed << 13;
-	pr->seed ^= pr->seed >> 7;
-	pr->seed ^= pr->seed << 17;
-	page = pr->area->base + pr->seed % (pr->area->size / PAGE) * PAGE;
+	page = pr->area->base + next_random(&pr->seed) % (pr->area->size / PAGE) * PAGE;
 	*(volatile uint8_t *)(page + PAGE - LINE); /* its translation is there */
 	for (int i = 0; i < LINES; i++)
 		flush(page + i * LINE);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "calibrate/bench.h"
 #include "calibrate/forms.h"
-#include "random.h"
 
 #ifdef __x86_64__
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
+#include "base/random.h"
 #include "calibrate/ports.h"
-#include "random.h"
 
 static unsigned count(unsigned set)
 {

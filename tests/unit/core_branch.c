@@ -15,9 +15,9 @@
 
 #include "base/error.h"
 #include "branch_refused.h"
+#include "base/random.h"
 #include "core/branch.h"
 #include "core/params.h"
-#include "random.h"
 
 /* A TAGE-SC-L of 8 KB over directions. */
 static const char *const base[] = {

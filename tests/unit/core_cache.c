@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "core/cache.h"
 #include "core/divisor.h"
-#include "random.h"
 
 static void divisor(void **state)
 {

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "core/core.h"
 #include "core/foresee.h"
 #include "machine.h"
-#include "random.h"
 
 /* A loop with a branch that nobody can know, a load, and a fault and a flush here and there. */
 static struct machine *program(unsigned turns)

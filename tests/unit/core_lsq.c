@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "core/lsq.h"
 #include "machine.h"
-#include "random.h"
 
 enum { STORES = 20000, QUEUE = 56 };
 

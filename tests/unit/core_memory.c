@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "core/memory.h"
 #include "core_memory_desc.h"
-#include "random.h"
 
 enum { L1_STEP = 4096, L2_STEP = 65536, A = 0x100000, PC = 0x400000 };
 

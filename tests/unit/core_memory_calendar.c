@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "core/calendar.h"
-#include "random.h"
 
 static void units(void **state)
 {

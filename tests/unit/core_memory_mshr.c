@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "core/mshr.h"
-#include "random.h"
 
 static void full_waits_for_earliest(void **state)
 {

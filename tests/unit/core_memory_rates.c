@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "core/memory.h"
 #include "core_memory_desc.h"
-#include "random.h"
 
 enum { KIB = 1024, MIB = 1024 * 1024, LINE = 64, BASE = 0x10000000, PC = 0x400000 };
 

@@ -13,11 +13,11 @@
 
 #include "base/error.h"
 #include "branch_refused.h"
+#include "base/random.h"
 #include "core/branch.h"
 #include "core/history.h"
 #include "core/params.h"
 #include "core/tage.h"
-#include "random.h"
 
 enum { REGISTER = 186 };
 

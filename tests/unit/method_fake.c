@@ -1,10 +1,11 @@
 #include "method_fake.h"
-#include "random.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/random.h"
 
 static int put(struct profile *p, const char *method, const char *name, uint32_t thread, uint64_t value)
 {

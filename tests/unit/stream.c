@@ -1,9 +1,10 @@
-#include "random.h"
 #include "stream.h"
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "base/random.h"
 
 enum { QUEUE = 32 };
 
