@@ -95,6 +95,11 @@ static int describe(struct drive *d)
 		return err;
 	if (!o->core)
 		err = core_desc_load(&d->desc, core_default_name(isa_names[d->program.isa]));
+	if (!err && !*d->desc.cpu) {
+		error_set(EINVAL, d->desc.path, "it does not say core.llvm_cpu, the CPU whose costs of instructions are the base");
+		error_remedy("let it inherit from one that does (`cyclewise cores` lists them), or add llvm_cpu = NAME under [core]");
+		err = wrong_usage(-EINVAL);
+	}
 	if (!err && strcmp(d->desc.isa, isa_names[d->program.isa])) {
 		error_set(EINVAL, d->desc.name, "is a core for %s, but %s is a program for %s", d->desc.isa,
 		          d->config->argv[0], isa_names[d->program.isa]);
@@ -139,51 +144,6 @@ static int find_model(struct drive *d)
 		g_string_free(names, TRUE);
 	}
 	return wrong_usage(-EINVAL);
-}
-
-static int start(struct drive *d)
-{
-	const struct options *o = d->config->options;
-	struct code_config code = {
-		.isa = d->program.isa, .cpu = d->desc.cpu, .features = d->desc.features,
-		.ports = d->desc.port_names, .units = d->desc.unit_names,
-		.costs = *d->desc.costs_path ? d->desc.costs_path : NULL,
-	};
-	struct source_config source = {
-		.program = &d->program, .argv = d->config->argv, .qemu_cpu = d->desc.qemu_cpu, .window = o->window,
-		.stdout_to_stderr = d->config->stdout_to_stderr,
-	};
-	int err = code_new(&d->code, &code);
-
-	if (err)
-		return err;
-	/* The file before the program: one that cannot be written is found out while nothing is lost. */
-	err = profile_create(&d->profile, d->config->path);
-	if (err)
-		return err;
-	source.code = d->code;
-	d->ops = source_find("qemu");
-	err = d->ops->open(&d->source, &source);
-	if (err)
-		return err;
-	d->run = (struct run){
-		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
-		.sweep = o->sweep_period,
-	};
-	const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .options = o };
-
-	if (!d->driven || d->driven->beside)
-		err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods | (d->config->path ? METHODS_FILE : METHODS_PROFILE));
-	if (d->driven && !err)
-		err = d->driven->open(&d->state, &run);
-	if (err || !d->config->second)
-		return err;
-	err = d->config->second->open(&d->state, &run);
-	if (!err)
-		err = spool_new(&d->spool, SPOOL_MOST);
-	if (!err)
-		lanes_keep(d->lanes, d->spool);
-	return err;
 }
 
 /* --- saving ------------------------------------------------------------------------------------------ */
@@ -350,6 +310,67 @@ static int save_last(struct drive *d)
 		profile_close(memory);
 	}
 	error_put(&error);
+	return err;
+}
+
+/* --- starting ---------------------------------------------------------------------------------------- */
+
+/* What no core can be made of is found out before the program runs. */
+static int try_core(const struct drive *d)
+{
+	struct core *core;
+	int err = d->model->open(&core, &d->desc, d->code, (struct timed_sink){ .take = NULL });
+
+	if (err)
+		return err == -EINVAL ? wrong_usage(err) : err;
+	d->model->close(core);
+	return 0;
+}
+
+static int start(struct drive *d)
+{
+	const struct options *o = d->config->options;
+	struct code_config code = {
+		.isa = d->program.isa, .cpu = d->desc.cpu, .features = d->desc.features,
+		.ports = d->desc.port_names, .units = d->desc.unit_names,
+		.costs = *d->desc.costs_path ? d->desc.costs_path : NULL,
+	};
+	struct source_config source = {
+		.program = &d->program, .argv = d->config->argv, .qemu_cpu = d->desc.qemu_cpu, .window = o->window,
+		.stdout_to_stderr = d->config->stdout_to_stderr,
+	};
+	int err = code_new(&d->code, &code);
+
+	if (err)
+		return o->core ? wrong_usage(err) : err;
+	err = try_core(d);
+	/* The file before the program: one that cannot be written is found out while nothing is lost. */
+	if (!err)
+		err = profile_create(&d->profile, d->config->path);
+	if (err)
+		return err;
+	source.code = d->code;
+	d->ops = source_find("qemu");
+	err = d->ops->open(&d->source, &source);
+	if (err)
+		return err;
+	d->run = (struct run){
+		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
+		.sweep = o->sweep_period,
+	};
+	const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .options = o };
+
+	if (!d->driven || d->driven->beside)
+		err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods | (d->config->path ? METHODS_FILE : METHODS_PROFILE));
+	if (d->driven && !err)
+		err = d->driven->open(&d->state, &run);
+	if (err || !d->config->second)
+		return err;
+	err = d->config->second->open(&d->state, &run);
+	if (!err)
+		err = spool_new(&d->spool, SPOOL_MOST);
+	if (!err)
+		lanes_keep(d->lanes, d->spool);
 	return err;
 }
 

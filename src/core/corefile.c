@@ -162,6 +162,20 @@ static void join_lines(char *bytes)
 		nl[0] = nl[1] = ' ';
 }
 
+static int read_errno(const GError *err)
+{
+	switch (err->code) {
+	case G_FILE_ERROR_NOENT:
+		return ENOENT;
+	case G_FILE_ERROR_ACCES:
+		return EACCES;
+	case G_FILE_ERROR_ISDIR:
+		return EISDIR;
+	default:
+		return EIO;
+	}
+}
+
 static GKeyFile *read_file(const char *path, int *ret)
 {
 	GKeyFile *kf = g_key_file_new();
@@ -171,9 +185,7 @@ static GKeyFile *read_file(const char *path, int *ret)
 
 	*ret = 0;
 	if (!g_file_get_contents(path, &bytes, &size, &err)) {
-		int code = err->code == G_FILE_ERROR_NOENT ? ENOENT : err->code == G_FILE_ERROR_ACCES ? EACCES : EIO;
-
-		*ret = code == EIO ? error_set(EIO, path, "%s", err->message) : error_errno(code, path);
+		*ret = error_errno(read_errno(err), path);
 	} else if (size > MAX_FILE) {
 		*ret = error_set(EINVAL, path, "not a core description: larger than %d bytes", MAX_FILE);
 	} else if (!g_utf8_validate(bytes, (gssize)size, NULL)) {

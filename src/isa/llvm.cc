@@ -195,8 +195,11 @@ int decoder_new(struct decoder **out, const char *triple, const char *cpu, const
 	d->forms.reset(target->createMCInstrInfo());
 	/* An empty CPU first: LLVM prints its own complaint of a name it does not know. */
 	d->cpu.reset(target->createMCSubtargetInfo(triple, "", ""));
-	if (!d->cpu->isCPUStringValid(cpu))
-		return error_set(ENOENT, cpu, "LLVM knows no such CPU of %s", triple);
+	if (!d->cpu->isCPUStringValid(cpu)) {
+		error_set(ENOENT, cpu, "LLVM knows no such CPU of %s", triple);
+		error_remedy("it is what the core's description gives as core.llvm_cpu");
+		return -ENOENT;
+	}
 	d->cpu.reset(target->createMCSubtargetInfo(triple, cpu, features));
 	d->context.reset(new MCContext(Triple(triple), d->assembly.get(), d->registers.get(), d->cpu.get()));
 	d->disassembler.reset(target->createMCDisassembler(*d->cpu, *d->context));

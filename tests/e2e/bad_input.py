@@ -163,6 +163,19 @@ def _():
     check_error(2, "PROGRAM", "is missing", "usage", "run")
 
 
+@tests.case("a core that cannot be made of its description: wrong usage, before the program runs")
+def _():
+    for model in ("ooo", "abstract"):
+        check_error(2, "skylake-sp", "fetch.bytes is 24, which is no power of two", "", "run", "--model", model,
+                    "--set", "fetch.bytes=24", "--", "/bin/echo", "ran", program=["/bin/echo", "ran"])
+    check_error(2, str(WORK), "Is a directory", None, "run", "--core", WORK, TRUE)
+    costless, nosuch = WORK / "costless.core", WORK / "nosuch.core"
+    costless.write_text("[core]\nisa = x86-64\nports = p0\n")
+    check_error(2, costless, "does not say core.llvm_cpu", "inherit", "run", "--core", costless, TRUE)
+    nosuch.write_text("[core]\ninherit = skylake-sp\nllvm_cpu = nosuch\n")
+    check_error(2, "nosuch", "LLVM knows no such CPU", "core.llvm_cpu", "run", "--core", nosuch, TRUE)
+
+
 @tests.case("a name that is more than one line")
 def _():
     done = cyclewise("report", "two\nlines\033[31m")
