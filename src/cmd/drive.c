@@ -256,6 +256,20 @@ static void save_result(struct profile *p, const struct source_result *r, bool o
 	profile_set_int(p, r->signal ? "signal" : "exit_status", r->signal ? r->signal : r->exit_status);
 }
 
+/* What was run, before it runs: a file that is left behind says whose it is. */
+static int save_opening(struct drive *d)
+{
+	int err;
+
+	if (!d->config->path)
+		return 0;
+	err = profile_begin(d->profile);
+	if (err)
+		return err;
+	save_run(d->profile, d);
+	return profile_commit(d->profile);
+}
+
 /* One checkpoint. */
 static int save(struct drive *d, struct profile *p, bool over)
 {
@@ -347,6 +361,8 @@ static int start(struct drive *d)
 	/* The file before the program: one that cannot be written is found out while nothing is lost. */
 	if (!err)
 		err = profile_create(&d->profile, d->config->path);
+	if (!err)
+		err = save_opening(d);
 	if (err)
 		return err;
 	source.code = d->code;
