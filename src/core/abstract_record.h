@@ -119,20 +119,14 @@ static __attribute__((noinline, cold)) uint64_t late_code(uint64_t front_stall, 
 /* What is fetched anew behind it. */
 static __attribute__((noinline)) void flushes(unsigned timed, unsigned flags, bool mispredicted, struct timed *t)
 {
-	enum flush flush = FLUSH_NONE;
-
 	if (mispredicted) {
 		t->flags |= TIMED_MISPREDICT | TIMED_FLUSHER;
 		t->psv |= PSV_FL_MB;
-		flush = FLUSH_BRANCH;
 	}
 	if (flags & OUTCOME_FAULT)
 		t->flags |= TIMED_SQUASHED | TIMED_FLUSHER;
-	if (timed & TIMED_FLUSHER || flags & OUTCOME_FAULT) {
+	if (timed & TIMED_FLUSHER || flags & OUTCOME_FAULT)
 		t->psv |= PSV_FL_EX;
-		flush = FLUSH_EXCEPTION;
-	}
-	t->level = timed_level(timed_data_level(t), timed_code_level(t), flush);
 }
 
 /* The record *t of step *s from its passage; the path is constant, and with it what such instructions never do. */
@@ -177,7 +171,7 @@ INLINE void record(const struct chrono *v, struct flow *f, const enum recipe_pat
 	t->slots = (uint8_t)slots;
 	t->uops = p->uops;
 	t->why = (uint8_t)(dispatch_waits[w->reason_dispatch] | issue_waits[w->reason_issue] << 4);
-	t->level = timed_level((enum level)w->level, (enum ilevel)code_levels[w->code_level], FLUSH_NONE);
+	t->level = timed_level((enum level)w->level, (enum ilevel)code_levels[w->code_level], 0);
 	if (__builtin_expect(w->mispredicted || (path == PATH_ANY && (p->timed & TIMED_FLUSHER || flags & OUTCOME_FAULT)), 0))
 		flushes(p->timed, flags, w->mispredicted, t);
 }

@@ -57,7 +57,7 @@ static inline bool fits(uint64_t fetch, uint64_t last)
 /* ooo.c: the attempt with all its cycles held within what fits. */
 struct attempt attempt_clamp(const struct attempt *a);
 
-static inline void attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags, enum flush flush)
+static inline void attempt_record(struct ooo *o, const struct attempt *a, uint16_t flags)
 {
 	uint64_t fetch = a->fetched.fetch;
 	uint16_t dispatch_by = back(o, a->dispatch_by), issue_by = back(o, a->issue_by);
@@ -87,7 +87,7 @@ static inline void attempt_record(struct ooo *o, const struct attempt *a, uint16
 		.slots = saturate(a->slots),
 		.uops = saturate(a->nr_uops),
 		.why = (uint8_t)(a->dispatch_wait | a->issue_wait << 4),
-		.level = timed_level(a->level, (enum ilevel)a->fetched.code_level, flush),
+		.level = timed_level(a->level, (enum ilevel)a->fetched.code_level, (unsigned)(a->fetched.merged | a->merged)),
 	};
 }
 

@@ -210,6 +210,8 @@ static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const str
 		a->psv |= PSV_ST_L1;
 	if (m.tlb_miss)
 		a->psv |= PSV_ST_TLB;
+	if (m.tlb_merged)
+		a->merged = MERGED_DTLB;
 	if (m.llc_miss)
 		a->psv |= PSV_ST_LLC;
 	if (m.level > a->level)
@@ -284,6 +286,8 @@ static void store_address(struct ooo *o, struct attempt *a, unsigned i, const st
 		memory_own(o->memory, a->known, s->addr, s->bytes, a->in->pc, &m);
 		if (m.tlb_miss)
 			a->psv |= PSV_ST_TLB;
+		if (m.tlb_merged)
+			a->merged = MERGED_DTLB;
 		a->complete = later(a->complete, m.tlb_done);
 	}
 	a->complete = later(a->complete, a->known + 1);

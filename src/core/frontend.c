@@ -158,6 +158,10 @@ static void read_line(struct frontend *f, const struct insn *in, uint64_t pc, st
 		out->psv |= PSV_DR_L1;
 	if (a.tlb_miss)
 		out->psv |= PSV_DR_TLB;
+	if (a.level == LEVEL_FILL_BUFFER)
+		out->merged |= MERGED_CODE;
+	if (a.tlb_merged)
+		out->merged |= MERGED_ITLB;
 	/* The second line of an instruction that crosses one is read with the first: only what it adds counts. */
 	uint64_t stall = a.done > hit ? a.done - hit : 0, before = f->bytes_at - f->fetch;
 	if (stall > before) {

@@ -112,6 +112,7 @@ struct fetched {
 	uint16_t psv;                  /* PSV_DR_* where its packet missed and it stands first */
 	uint16_t icache_stall, itlb_stall;
 	uint8_t code_level;            /* enum ilevel */
+	uint8_t merged;                /* enum merged */
 	bool packet_first;
 	bool decoded;                  /* by the decoders, on a core that has a uop cache */
 };

@@ -190,6 +190,7 @@ static __attribute__((noinline)) bool access_lines(struct memory *m, enum kind k
 		a->mshr_wait = part.mshr_wait > a->mshr_wait ? part.mshr_wait : a->mshr_wait;
 		a->l1_miss |= part.l1_miss;
 		a->tlb_miss |= part.tlb_miss;
+		a->tlb_merged |= part.tlb_merged;
 		a->llc_miss |= part.llc_miss;
 		vaddr += n;
 		bytes -= n;
@@ -268,6 +269,7 @@ void memory_wrong(struct memory *m, uint64_t cycle, uint64_t until, uint64_t vad
 		a->level = rest.level > a->level ? rest.level : a->level;
 		a->l1_miss |= rest.l1_miss;
 		a->tlb_miss |= rest.tlb_miss;
+		a->tlb_merged |= rest.tlb_merged;
 		a->llc_miss |= rest.llc_miss;
 	}
 }

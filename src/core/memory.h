@@ -24,6 +24,7 @@ struct access {
 	enum level level;      /* where the line came from: L1, FILL_BUFFER (already on its way), L2, LLC, MEMORY */
 	bool l1_miss;          /* not in L1 at the start (a line still on its way is a miss) */
 	bool tlb_miss;         /* missed the first-level TLB */
+	bool tlb_merged;       /* ... and found the page's walk begun by another access */
 	bool llc_miss;         /* came, or is on its way, from memory */
 };
 

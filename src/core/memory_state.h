@@ -70,7 +70,7 @@ void memory_prefetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64
 /* What lies behind the first-level TLBs. */
 int memory_translation_init(struct memory *m, const struct core_desc *d, uint64_t window);
 void memory_translation_fini(struct memory *m);
-/* `page` was not found at `cycle`, or as `e`, whose walk goes on; sets tlb_done and tlb_miss. */
+/* `page` was not found at `cycle`, or as `e`, whose walk goes on; sets tlb_done, tlb_miss and tlb_merged. */
 struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t page, struct tlb_entry *e,
 	struct access *a);
 
@@ -89,7 +89,7 @@ static inline uint64_t read_line(struct memory *m, struct l1 *l, uint64_t cycle,
 	return memory_read_slow(m, l, cycle, line, offset, at, a);
 }
 
-/* The physical line of `vaddr` for an access that starts at `cycle`; sets tlb_done and tlb_miss. */
+/* The physical line of `vaddr` for an access that starts at `cycle`; sets tlb_done, tlb_miss and tlb_merged. */
 static inline uint64_t translate(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t vaddr, struct access *a)
 {
 	uint64_t page = vaddr >> m->page_shift;

@@ -81,7 +81,7 @@ static uint64_t second_level(struct memory *m, uint64_t cycle, uint64_t page)
 struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t page, struct tlb_entry *e,
 	struct access *a)
 {
-	bool known = l->ideal_tlb || l->supposed_translated;
+	bool known = l->ideal_tlb || l->supposed_translated, merged = e && !known;
 
 	if (!e) {
 		uint64_t ready = known ? cycle : second_level(m, cycle, page);
@@ -93,6 +93,7 @@ struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t
 	if (known)
 		e->ready = e->ready < cycle ? e->ready : cycle;
 	a->tlb_miss = !known;
+	a->tlb_merged = merged;
 	a->tlb_done = known ? cycle : merge_walk(e, cycle);
 	return e;
 }

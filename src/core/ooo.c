@@ -160,6 +160,7 @@ static void begin(struct ooo *o, struct attempt *a)
 	frontend_deliver(&o->front, a->in, a->fused, &a->fetched);
 	a->psv = 0;
 	a->level = LEVEL_NONE;
+	a->merged = 0;
 	a->issue_wait = a->dispatch_wait = 0;
 	a->issue_by = a->dispatch_by = 0;
 	a->ready = a->issue = a->complete = a->load_done = a->known = a->data = 0;
@@ -186,7 +187,7 @@ static void violated(struct ooo *o, struct attempt *a, const struct step *next, 
 	a->complete = later(a->complete, squash);
 	a->leave = squash;
 	a->drain = squash;
-	attempt_record(o, a, (uint16_t)(flags | TIMED_SQUASHED | TIMED_FLUSHER), FLUSH_MEMORY_ORDER);
+	attempt_record(o, a, (uint16_t)(flags | TIMED_SQUASHED | TIMED_FLUSHER));
 	squashed_path(o, next, ahead, squash);
 	suppose_accesses(o, a);                /* which the walk has ended */
 	lsq_violation(&o->lsq, a->in->pc, a->violation_pc);
@@ -201,7 +202,7 @@ static void faulted(struct ooo *o, struct attempt *a, const struct forecast *c, 
 	attempt_commit(o, a);
 	a->psv |= PSV_FL_EX;
 	a->drain = a->leave;
-	attempt_record(o, a, (uint16_t)(flags | TIMED_SQUASHED | TIMED_FLUSHER), FLUSH_EXCEPTION);
+	attempt_record(o, a, (uint16_t)(flags | TIMED_SQUASHED | TIMED_FLUSHER));
 	wrong_path(o, c, a->leave);
 	frontend_redirect(&o->front, a->leave + (unsigned)o->desc->exception_latency, packet);
 }
@@ -245,6 +246,7 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 	a.fused = a.eliminated = false;
 	a.never = a.psv = 0;
 	a.level = LEVEL_NONE;
+	a.merged = 0;
 	a.issue_wait = 0;
 	a.issue_by = 0;
 	o->started = true;
@@ -259,7 +261,7 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 	a.drain = a.leave;
 	rename_committed(o, &a);
 	frontend_left(&o->front, a.leave);
-	attempt_record(o, &a, s->flags & STEP_COUNTED ? TIMED_COUNTED : 0, FLUSH_NONE);
+	attempt_record(o, &a, s->flags & STEP_COUNTED ? TIMED_COUNTED : 0);
 	o->fused = a.pair_ports != 0;
 }
 
@@ -328,22 +330,19 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 		supposed(o, &a);
 		return;
 	}
-	enum flush flush = again ? FLUSH_MEMORY_ORDER : FLUSH_NONE;
 	if (a.predicted.mispredicted) {
 		flags |= TIMED_MISPREDICT | TIMED_FLUSHER;
 		a.psv |= PSV_FL_MB;
-		flush = FLUSH_BRANCH;
 	}
 	if (serialises(in) && !(a.never & PSV_FL_EX)) {
 		flags |= TIMED_FLUSHER;
 		a.psv |= PSV_FL_EX;
-		flush = FLUSH_EXCEPTION;
 	}
 	attempt_commit(o, &a);
 	retire(o, &a);
 	if (in->branch && o->desc->branch_in_flight)
 		release_add(&o->held, HELD_BRANCH, a.chain_end + 1);
-	attempt_record(o, &a, flags, flush);
+	attempt_record(o, &a, flags);
 	supposed(o, &a);
 	follow(o, &a, c, taken);
 	used_up(o, c);

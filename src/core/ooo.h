@@ -154,6 +154,7 @@ struct attempt {
 	uint64_t violation;            /* cycle in which an older store found this load wrong; 0: none */
 	uint64_t violation_pc;
 	enum level level;
+	uint8_t merged;                /* MERGED_DTLB or 0 */
 	uint16_t psv;
 	uint64_t leave, drain;
 };

@@ -58,12 +58,14 @@ static void piece_dispatch(struct ooo *o, struct attempt *a)
 	a->fetched.avail = a->dispatch_last + 1;
 	a->fetched.psv = 0;
 	a->fetched.icache_stall = a->fetched.itlb_stall = 0;
+	a->fetched.merged = 0;
 	a->fetched.packet_first = false;
 	a->slots = PIECE_SLOTS;
 	a->psv = a->in->flags & INSN_STORE && free > a->fetched.avail ? PSV_DR_SQ : 0;
 	if (a->psv)
 		o->serial_until = later(o->serial_until, free);
 	a->level = LEVEL_NONE;
+	a->merged = 0;
 	rename_dispatch(o, a, false);
 }
 
@@ -81,7 +83,7 @@ static void piece_commit(struct ooo *o, struct attempt *a, uint64_t load_done, u
 	}
 	rename_committed(o, a);
 	frontend_left(&o->front, a->leave);
-	attempt_record(o, a, flags, FLUSH_NONE);
+	attempt_record(o, a, flags);
 	if (o->nr_out > OUT_RECORDS - OUT_ROOM)
 		ooo_flush_out(o);
 }
@@ -99,6 +101,7 @@ static uint64_t piece_load(struct ooo *o, struct attempt *a, uint64_t cycle, uin
 	memory_load(o->memory, cycle, addr, bytes, a->in->pc, &m);
 	a->psv |= (uint16_t)((m.l1_miss ? PSV_ST_L1 : 0) | (m.tlb_miss ? PSV_ST_TLB : 0) | (m.llc_miss ? PSV_ST_LLC : 0));
 	a->level = m.level;
+	a->merged = m.tlb_merged ? MERGED_DTLB : 0;
 	return m.done;
 }
 

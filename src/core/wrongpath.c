@@ -165,6 +165,8 @@ static uint64_t walk_access(struct ooo *o, const struct walk *w, const struct in
 	t->addr = w->access->addr;
 	if (m.tlb_miss)
 		t->psv |= PSV_ST_TLB;
+	if (m.tlb_merged)
+		t->level |= MERGED_DTLB;
 	if (in->flags & INSN_LOAD) {
 		t->psv |= (uint16_t)((m.l1_miss ? PSV_ST_L1 : 0) | (m.llc_miss ? PSV_ST_LLC : 0));
 		t->level |= (uint8_t)m.level;
@@ -262,7 +264,7 @@ static inline void walk_on(struct ooo *o, struct walk *w, uint32_t index, const 
 		.itlb_stall = f->itlb_stall,
 		.slots = (uint8_t)slots,
 		.uops = fused ? 0 : in->nr_uops,
-		.level = timed_level(LEVEL_NONE, (enum ilevel)f->code_level, FLUSH_NONE),
+		.level = timed_level(LEVEL_NONE, (enum ilevel)f->code_level, f->merged),
 	};
 	uint64_t dispatch = w->blocked ? UINT64_MAX : walk_dispatch(o, w, in, slots, f->avail);
 	if (dispatch == UINT64_MAX) {

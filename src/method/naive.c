@@ -6,6 +6,10 @@
  * of the last, of the second-level TLB (or of a page walk in the second-level cache) for one of the first, of the front end for
  * a mispredicted branch. Nothing overlaps and nothing is hidden: that is what is wrong with them. An instruction that missed in
  * several ways counts in each; long latencies are in the base.
+ *
+ * A miss is counted where a cache or TLB would count it: once for each line or walk that was asked for. What waits for one that is on its
+ * way already is none, whoever asked: on the right path it goes uncounted by naive_non_spec, too, where that was the wrong one.
+ * Not counted are misses of stores' lines, which are no events of theirs (TEA has loads' alone), and prefetches.
  * Ref: Eyerman et al., ASPLOS 2006, §2 (naive, naive_non_spec), §3.
  */
 #include "method/cpi.h"
@@ -40,13 +44,18 @@ static int naive_lane(void *state, void *lane, uint32_t thread)
 
 static void count(uint64_t misses[NR_CPI], const struct timed *t)
 {
-	if (t->psv & PSV_DR_L1)
+	enum level level = timed_data_level(t);
+
+	if (t->psv & PSV_DR_L1 && !(t->level & MERGED_CODE))
 		misses[timed_code_level(t) == ILEVEL_MEMORY ? CPI_L2I : CPI_L1I]++;
-	if (t->psv & (PSV_ST_L1 | PSV_ST_LLC))
-		misses[t->psv & PSV_ST_LLC ? CPI_L2D : CPI_L1D]++;
-	misses[CPI_ITLB] += t->psv & PSV_DR_TLB ? 1 : 0;
-	misses[CPI_DTLB] += t->psv & PSV_ST_TLB ? 1 : 0;
-	misses[CPI_BRANCH] += t->psv & PSV_FL_MB ? 1 : 0;
+	if (t->psv & PSV_ST_L1 && level > LEVEL_FILL_BUFFER)
+		misses[level == LEVEL_MEMORY ? CPI_L2D : CPI_L1D]++;
+	if (t->psv & PSV_DR_TLB && !(t->level & MERGED_ITLB))
+		misses[CPI_ITLB]++;
+	if (t->psv & PSV_ST_TLB && !(t->level & MERGED_DTLB))
+		misses[CPI_DTLB]++;
+	if (t->psv & PSV_FL_MB)
+		misses[CPI_BRANCH]++;
 }
 
 static void naive_block(void *state, void *lane, const struct block *b)

@@ -78,8 +78,11 @@ enum issue_wait {
 /* Where a line came from. */
 enum level { LEVEL_NONE, LEVEL_L1, LEVEL_FORWARD, LEVEL_FILL_BUFFER, LEVEL_L2, LEVEL_LLC, LEVEL_MEMORY };
 
-/* Kinds of flush. */
-enum flush { FLUSH_NONE, FLUSH_BRANCH, FLUSH_EXCEPTION, FLUSH_MEMORY_ORDER };
+/*
+ * What it waited for that was on its way already, asked for by another: an event in its psv, but no miss that a counter in the cache
+ * or TLB would see. (Of a data line LEVEL_FILL_BUFFER says so.)
+ */
+enum merged { MERGED_CODE = 1 << 5, MERGED_ITLB = 1 << 6, MERGED_DTLB = 1 << 7 };
 
 struct timed {
 	uint64_t fetch;        /* absolute cycle of its fetch */
@@ -101,7 +104,7 @@ struct timed {
 	uint8_t slots;         /* fused-domain uops = rename slots = ROB entries */
 	uint8_t uops;          /* unfused uops */
 	uint8_t why;           /* enum dispatch_wait | enum issue_wait << 4 */
-	uint8_t level;         /* enum level of the data | of the instruction << 4 (NONE, L1, L2.. as 0..3) | enum flush << 6 */
+	uint8_t level;         /* enum level of the data | enum ilevel of the instruction << 3 | enum merged */
 };
 
 _Static_assert(sizeof(struct timed) == 64, "a timed record is one cache line");
@@ -109,13 +112,12 @@ _Static_assert(sizeof(struct timed) == 64, "a timed record is one cache line");
 /* Levels an instruction line can come from, in the two bits of timed.level. */
 enum ilevel { ILEVEL_L1, ILEVEL_L2, ILEVEL_LLC, ILEVEL_MEMORY };
 
-static inline uint8_t timed_level(enum level data, enum ilevel code, enum flush flush)
+static inline uint8_t timed_level(enum level data, enum ilevel code, unsigned merged)
 {
-	return (uint8_t)((unsigned)data | (unsigned)code << 4 | (unsigned)flush << 6);
+	return (uint8_t)((unsigned)data | (unsigned)code << 3 | merged);
 }
-static inline enum level timed_data_level(const struct timed *t) { return (enum level)(t->level & 15); }
-static inline enum ilevel timed_code_level(const struct timed *t) { return (enum ilevel)(t->level >> 4 & 3); }
-static inline enum flush timed_flush(const struct timed *t) { return (enum flush)(t->level >> 6); }
+static inline enum level timed_data_level(const struct timed *t) { return (enum level)(t->level & 7); }
+static inline enum ilevel timed_code_level(const struct timed *t) { return (enum ilevel)(t->level >> 3 & 3); }
 static inline enum dispatch_wait timed_dispatch_wait(const struct timed *t) { return (enum dispatch_wait)(t->why & 15); }
 static inline enum issue_wait timed_issue_wait(const struct timed *t) { return (enum issue_wait)(t->why >> 4); }
 static inline uint64_t timed_leave(const struct timed *t) { return t->fetch + t->leave; }

@@ -52,8 +52,8 @@ static void test_power5(void **ctx)
 		at(80, 81, PSV_DR_L1, 0),                               /* the branch's: 72..79 */
 	};
 
-	t[1].level = timed_level(LEVEL_NONE, ILEVEL_L2, FLUSH_NONE);
-	t[2].level = timed_level(LEVEL_NONE, ILEVEL_MEMORY, FLUSH_NONE);
+	t[1].level = timed_level(LEVEL_NONE, ILEVEL_L2, 0);
+	t[2].level = timed_level(LEVEL_NONE, ILEVEL_MEMORY, 0);
 	assert_stack("power5", "POWER5", NULL, t, G_N_ELEMENTS(t),
 	             STACK([CPI_L1I] = 6, [CPI_L2I] = 8, [CPI_ITLB] = 2, [CPI_DTLB] = 16, [CPI_L2D] = 19, [CPI_LONG_LATENCY] = 9,
 	                   [CPI_BRANCH] = 8));
@@ -106,18 +106,8 @@ static void test_power5_random(void **ctx)
 }
 
 /* Second level 14, last level 50, memory 50 + (60 + 20 + 20) ns at 2 GHz = 250, second TLB 9, front end 1 + 4 + 1 + 1. */
-static void test_naive(void **ctx)
+static void describe(struct core_desc *d)
 {
-	struct core_desc *d = calloc(1, sizeof(*d));
-	struct timed t[] = {
-		at(2, 3, PSV_DR_L1 | PSV_DR_TLB, 0), at(3, 4, PSV_ST_L1 | PSV_ST_TLB, TIMED_LOAD), at(3, 5, PSV_ST_L1 | PSV_ST_LLC, TIMED_LOAD),
-		at(4, 6, PSV_FL_MB, TIMED_BRANCH | TIMED_MISPREDICT | TIMED_FLUSHER), at(5, 5, PSV_ST_L1 | PSV_ST_LLC, TIMED_WRONG),
-		at(6, 6, PSV_DR_L1, TIMED_WRONG), at(9, 20, PSV_DR_L1, 0), at(21, 30, PSV_ST_L1, 0),
-	};
-
-	t[0].level = timed_level(LEVEL_NONE, ILEVEL_LLC, FLUSH_NONE);
-	t[6].level = timed_level(LEVEL_NONE, ILEVEL_MEMORY, FLUSH_NONE);
-	t[7].flags = 0;                        /* not counted */
 	d->l2_size = d->llc_size = 1 << 20;
 	d->l2_latency = 14;
 	d->llc_latency = 50;
@@ -128,12 +118,60 @@ static void test_naive(void **ctx)
 	d->stlb_latency = 9;
 	d->branch_mispredict = d->decode_latency = d->rename_latency = 1;
 	d->fetch_latency = 4;
+}
+
+static void test_naive(void **ctx)
+{
+	struct core_desc *d = calloc(1, sizeof(*d));
+	struct timed t[] = {
+		at(2, 3, PSV_DR_L1 | PSV_DR_TLB, 0), at(3, 4, PSV_ST_L1 | PSV_ST_TLB, TIMED_LOAD), at(3, 5, PSV_ST_L1 | PSV_ST_LLC, TIMED_LOAD),
+		at(4, 6, PSV_FL_MB, TIMED_BRANCH | TIMED_MISPREDICT | TIMED_FLUSHER), at(5, 5, PSV_ST_L1 | PSV_ST_LLC, TIMED_WRONG),
+		at(6, 6, PSV_DR_L1, TIMED_WRONG), at(9, 20, PSV_DR_L1, 0), at(21, 30, PSV_ST_L1, 0),
+	};
+
+	t[0].level = timed_level(LEVEL_NONE, ILEVEL_LLC, 0);
+	t[1].level = timed_level(LEVEL_L2, ILEVEL_L1, 0);
+	t[2].level = t[4].level = timed_level(LEVEL_MEMORY, ILEVEL_L1, 0);
+	t[6].level = timed_level(LEVEL_NONE, ILEVEL_MEMORY, 0);
+	t[7].level = timed_level(LEVEL_L2, ILEVEL_L1, 0);
+	t[7].flags = 0;                        /* not counted */
+	describe(d);
 	assert_stack("naive", "naive_non_spec", d, t, G_N_ELEMENTS(t),
 	             STACK([CPI_L1I] = 14, [CPI_L2I] = 250, [CPI_ITLB] = 9, [CPI_L1D] = 14, [CPI_L2D] = 250, [CPI_DTLB] = 9,
 	                   [CPI_BRANCH] = 7));
 	assert_stack("naive", "naive", d, t, G_N_ELEMENTS(t),   /* the base is far below 0 */
 	             STACK([CPI_L1I] = 28, [CPI_L2I] = 250, [CPI_ITLB] = 9, [CPI_L1D] = 14, [CPI_L2D] = 500, [CPI_DTLB] = 9,
 	                   [CPI_BRANCH] = 7));
+	free(d);
+}
+
+/* Sixteen loads of one line in one page, and the code they stand on: a miss of each; four loads of another line on a wrong path. */
+static void test_naive_counts_lines(void **ctx)
+{
+	struct core_desc *d = calloc(1, sizeof(*d));
+	struct timed t[16 + 1 + 4 + 4];
+
+	for (uint32_t i = 0; i < 16; i++) {
+		t[i] = at(400, 800 + i, PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB, TIMED_LOAD);
+		t[i].level = timed_level(i ? LEVEL_FILL_BUFFER : LEVEL_MEMORY, ILEVEL_L1, i ? MERGED_DTLB : 0);
+	}
+	t[0].psv |= PSV_DR_L1 | PSV_DR_TLB;
+	t[0].level |= timed_level(LEVEL_NONE, ILEVEL_MEMORY, 0);
+	t[16] = at(401, 900, PSV_FL_MB, TIMED_BRANCH | TIMED_MISPREDICT | TIMED_FLUSHER);
+	for (uint32_t i = 17; i < 21; i++) {
+		t[i] = at(402, 899, PSV_ST_L1, TIMED_LOAD | TIMED_WRONG);
+		t[i].level = timed_level(i > 17 ? LEVEL_FILL_BUFFER : LEVEL_L2, ILEVEL_L1, 0);
+	}
+	t[20].psv |= PSV_DR_L1 | PSV_DR_TLB;
+	for (uint32_t i = 21; i < 25; i++)     /* the right path waits for what the wrong one asked for */
+		t[i] = at(910, 911, 0, 0);
+	t[21].psv = PSV_DR_L1 | PSV_DR_TLB | PSV_ST_L1 | PSV_ST_TLB;
+	t[21].level = timed_level(LEVEL_FILL_BUFFER, ILEVEL_L2, MERGED_CODE | MERGED_ITLB | MERGED_DTLB);
+	describe(d);
+	assert_stack("naive", "naive_non_spec", d, t, G_N_ELEMENTS(t),
+	             STACK([CPI_L2I] = 250, [CPI_ITLB] = 9, [CPI_L2D] = 250, [CPI_DTLB] = 9, [CPI_BRANCH] = 7));
+	assert_stack("naive", "naive", d, t, G_N_ELEMENTS(t),
+	             STACK([CPI_L1I] = 14, [CPI_L2I] = 250, [CPI_ITLB] = 18, [CPI_L1D] = 14, [CPI_L2D] = 250, [CPI_DTLB] = 9, [CPI_BRANCH] = 7));
 	free(d);
 }
 
@@ -156,7 +194,8 @@ static void test_error(void **ctx)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_power5), cmocka_unit_test(test_power5_random), cmocka_unit_test(test_naive), cmocka_unit_test(test_error),
+		cmocka_unit_test(test_power5), cmocka_unit_test(test_power5_random), cmocka_unit_test(test_naive),
+		cmocka_unit_test(test_naive_counts_lines), cmocka_unit_test(test_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

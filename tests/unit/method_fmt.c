@@ -45,7 +45,7 @@ static struct timed stalled(struct timed t, uint16_t tlb, uint16_t cache, enum i
 	t.drain += more;
 	t.itlb_stall = tlb;
 	t.icache_stall = cache;
-	t.level = timed_level(LEVEL_NONE, level, FLUSH_NONE);
+	t.level = timed_level(LEVEL_NONE, level, 0);
 	return t;
 }
 

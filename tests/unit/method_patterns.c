@@ -54,7 +54,7 @@ static int teardown(void **state)
 
 static void give(struct fixture *f, uint32_t insn, uint64_t addr, unsigned flags, enum level level, uint16_t psv)
 {
-	struct timed t = { .insn = insn, .addr = addr, .flags = (uint16_t)(TIMED_COUNTED | flags), .level = timed_level(level, ILEVEL_L1, FLUSH_NONE), .psv = psv };
+	struct timed t = { .insn = insn, .addr = addr, .flags = (uint16_t)(TIMED_COUNTED | flags), .level = timed_level(level, ILEVEL_L1, 0), .psv = psv };
 
 	patterns_batch(f->p, f->l, &t, 1);
 }

@@ -61,7 +61,7 @@ static struct timed begin(struct toy *y, uint32_t insn, unsigned flags, unsigned
 	if (chance(y, y->config->misses)) {
 		t.psv |= PSV_DR_L1;
 		t.icache_stall = (uint16_t)(1 + pick(y, 60));
-		t.level = timed_level(LEVEL_NONE, pick(y, 2) ? ILEVEL_MEMORY : ILEVEL_L2, FLUSH_NONE);
+		t.level = timed_level(LEVEL_NONE, pick(y, 2) ? ILEVEL_MEMORY : ILEVEL_L2, 0);
 	}
 	if (chance(y, y->config->misses / 2)) {
 		t.psv |= PSV_DR_TLB;
@@ -216,7 +216,6 @@ static void attempt(struct toy *y, uint32_t insn, bool fault)
 	dispatch(y, &t, 0, UINT64_MAX);
 	execute(y, &t);
 	t.psv |= fault ? PSV_FL_EX : PSV_FL_MO;
-	t.level = timed_level(LEVEL_NONE, timed_code_level(&t), fault ? FLUSH_EXCEPTION : FLUSH_MEMORY_ORDER);
 	uint64_t end = t.fetch + t.complete + pick(y, 30);
 	if (fault)
 		end = later(end, y->commit + 1);
