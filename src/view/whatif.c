@@ -19,6 +19,7 @@
 #include "view/view.h"
 
 enum { NAME = 13, BAR = 12 };
+enum { WORTH = 10 };                   /* a saving to lead with, thousandths */
 
 struct supposed {
 	const char *never;             /* NULL: a prefetch */
@@ -315,9 +316,12 @@ static void sentence(struct text *t, const struct study *s)
 	percent(share, thousandths(s, (double)best->share), "");
 	place_insn(best->in, where);
 	where[strcspn(where, " ")] = '\0';
-	if (never)
-		snprintf(line, sizeof line, "Without %s of %s this run would take %s fewer cycles; its share of them is %s.", best->never, where,
-		         saved, share);
+	if (never && s->never->len > 1 && -change(s, best) < WORTH)
+		snprintf(line, sizeof line, "None of these would by itself save 1%% of the cycles: the most is %s, without %s of %s. --event %s takes "
+		         "that event from all instructions at once.", saved, best->never, where, best->never);
+	else if (never)
+		snprintf(line, sizeof line, "Without %s of %s this run would take %s fewer cycles; its share of them is %s%s.", best->never, where,
+		         saved, share, -change(s, best) > 2 * thousandths(s, (double)best->share) ? ": the rest are what it made late" : "");
 	else
 		snprintf(line, sizeof line, "Prefetched %" PRIu64 " executions ahead, %s would save %s of the cycles; its misses are %s of them.",
 		         best->distance, where, saved, share);
