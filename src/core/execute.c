@@ -25,7 +25,7 @@ uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *
 		unsigned p = (unsigned)__builtin_ctz(rest);
 		uint64_t c = ports_first(&o->ports, p, ready);
 		while (unit) {
-			uint64_t free = ports_first_run(&o->ports, unit, c, u->busy ? u->busy : 1);
+			uint64_t free = ports_first(&o->ports, unit, c);
 			if (free == c)
 				break;
 			c = ports_first(&o->ports, p, free);
@@ -36,7 +36,7 @@ uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *
 		}
 	}
 	if (unit)
-		ports_book_run(&o->ports, unit, best, u->busy ? u->busy : 1);
+		ports_hold(&o->ports, unit, best, u->busy ? u->busy : 1);
 	if (best > ready)
 		a->issue_wait = unit ? WAIT_UNIT : WAIT_PORT;
 	issued(o, a, port, best);

@@ -82,6 +82,20 @@ static inline uint64_t ports_first_run(const struct ports *p, unsigned lane, uin
 	}
 }
 
+/*
+ * Holds a unit for `length` cycles from `cycle` on, in which it is free. Where an older uop has booked it already, what is left is
+ * held behind that: in hardware the older one, which was not ready yet, would wait for the younger. The sum of the cycles is right,
+ * and it is the younger uop's successors that are late instead.
+ */
+static inline void ports_hold(struct ports *p, unsigned lane, uint64_t cycle, unsigned length)
+{
+	ports_book(p, lane, cycle);
+	while (--length) {
+		cycle = ports_first(p, lane, cycle + 1);
+		ports_book(p, lane, cycle);
+	}
+}
+
 static inline void ports_book_run(struct ports *p, unsigned lane, uint64_t cycle, unsigned length)
 {
 	for (unsigned i = 0; i < length; i++)

@@ -65,6 +65,27 @@ static void t203_unit(void **state)
 	machine_free(m);
 }
 
+/*
+ * A unit of 6 cycles between two operations of a chain of 10 is free for 4: one that waits starts there and holds the unit behind
+ * the second of the chain for the other 2, which the next that waits feels.
+ */
+static void t208_unit_between(void **state)
+{
+	struct machine *m = machine_new();
+	uint32_t chain = make_alu(m, R1, R1, 0, 10, ALU0), other = make_alu(m, R2, 0, 0, 10, ALU0);
+	m->uop[0].unit = m->uop[1].unit = 1;
+	m->uop[0].busy = m->uop[1].busy = 6;
+	run_times(m, chain, 2);
+	run_times(m, other, 2);
+	machine_time(m);
+	uint64_t start = committed(m, 0)->issue;
+	assert_int_equal(committed(m, 1)->issue, start + 10);
+	assert_int_equal(committed(m, 2)->issue, start + 6);
+	assert_int_equal(committed(m, 3)->issue, start + 18);
+	assert_int_equal(timed_issue_wait(committed(m, 3)), WAIT_UNIT);
+	machine_free(m);
+}
+
 /* A bound uop counts for its port until two cycles after it issued: two slots after two idle ones, another takes the other port. */
 static void t204_bound_until(void **state)
 {
@@ -361,6 +382,7 @@ int main(void)
 		cmocka_unit_test(t205_bypass),
 		cmocka_unit_test(t206_waiting),
 		cmocka_unit_test(t207_bound_to_pairs),
+		cmocka_unit_test(t208_unit_between),
 		cmocka_unit_test(t210_scheduler_full),
 		cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers),
