@@ -124,6 +124,15 @@ static inline unsigned integer_need(const struct ooo *o, const struct insn *in)
 	return (unsigned)in->nr_integer - (unsigned)(in->flags_alone & o->flags_apart);
 }
 
+/*
+ * Whether it may be a move that rename eliminates: then it shares its source's register, and no lack of them holds it up, not even
+ * where rename.move_slots are used up and it takes one after all.
+ */
+static inline bool may_share(const struct ooo *o, const struct insn *in)
+{
+	return in->flags & INSN_MOVE && o->desc->rename_move_slots;
+}
+
 /* One attempt: what the stages hand on to one another. Cycles are absolute. */
 struct attempt {
 	const struct insn *in;

@@ -176,7 +176,7 @@ static inline bool eliminate(struct ooo *o, const struct attempt *a)
 {
 	const struct insn *in = a->in;
 
-	if (!(in->flags & INSN_MOVE) || !o->desc->rename_move_slots)
+	if (!may_share(o, in))
 		return false;
 	return o->held.held.of[HELD_MOVE + bank_of(in->dst[0])] < o->desc->rename_move_slots;
 }
@@ -261,6 +261,8 @@ static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a,
 		l.serial = o->commit_cycle + 1;
 	if (!plain && a->nr_uops && in->nr_loads)
 		l.loads = lsq_loads_free(&o->lsq, in->nr_loads);
+	if (!plain && may_share(o, in))
+		l.integer = l.vector = 0;
 	uint64_t most = later(later(l.width, l.rob), later(l.integer, l.vector));
 	if (!plain && in->flags & INSN_STORE && a->nr_uops) {
 		l.stores = lsq_stores_free(&o->lsq, store_entries(a));
@@ -326,7 +328,7 @@ static inline void rename_committed(struct ooo *o, const struct attempt *a)
 {
 	for (unsigned i = 0; i < a->slots; i++, o->nr_slots++)
 		o->rob[o->nr_slots & o->ring_mask] = (struct holder){ a->leave, o->record };
-	if (a->fused)
+	if (a->fused || a->eliminated)
 		return;
 	take_registers(o, BANK_INTEGER, integer_need(o, a->in), a->leave);
 	take_registers(o, BANK_VECTOR, a->in->nr_vector, a->leave);

@@ -233,6 +233,33 @@ static void t212_registers(void **state)
 	machine_free(m);
 }
 
+/* Registers for eight results: zeros and eliminated moves between them take none; moves that are not eliminated do. */
+static void t215_registers_shared(void **state)
+{
+	static const struct { uint32_t flags; int32_t move_slots; unsigned first; } kind[] = {
+		{ INSN_ZERO, 0, 16 }, { INSN_MOVE, 64, 16 }, { INSN_MOVE, 0, 8 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.prf_integer = 40;
+		m->desc.rename_move_slots = kind[k].move_slots;
+		uint32_t slow = make_alu(m, R1, 0, 0, 100, ALU0), free = make_alu(m, R3, R4, 0, 1, ALU1), alu = make_alu(m, R2, 0, 0, 1, ALU1);
+		m->insn[free].flags = kind[k].flags;
+		run_insn(m, slow);
+		for (int i = 0; i < 20; i++) {
+			run_insn(m, free);
+			run_insn(m, alu);
+		}
+		machine_time(m);
+		unsigned first = kind[k].first;
+		assert_true(timed_dispatch(committed(m, first - 1)) < 20);
+		assert_int_equal(timed_dispatch(committed(m, first)), commit_of(m, 0) + 1);
+		assert_int_equal(timed_dispatch_wait(committed(m, first)), WAIT_REGISTERS);
+		machine_free(m);
+	}
+}
+
 /* Four slots each: one instruction a cycle through rename and commit. */
 static void t213_slots(void **state)
 {
@@ -387,6 +414,7 @@ int main(void)
 		cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers),
 		cmocka_unit_test(t213_slots),
+		cmocka_unit_test(t215_registers_shared),
 		cmocka_unit_test(t214_registers_of_flags),
 		cmocka_unit_test(t220_move_elimination),
 		cmocka_unit_test(t221_stack_engine),
