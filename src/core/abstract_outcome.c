@@ -10,6 +10,7 @@
 #include "core/cache.h"
 #include "core/lines.h"
 #include "core/mirror.h"
+#include "core/pair.h"
 
 /*
  * Which store wrote an 8-byte granule of memory last, byte by byte, as far as the last SHADOW_NODES granules go: more than
@@ -393,11 +394,11 @@ static void accesses(struct outcomes *o, const struct insn *in, const struct ste
 /* The branch that the instruction makes a pair with, NULL: none. */
 static const struct insn *pair(const struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, size_t ahead)
 {
-	if (!(in->flags & INSN_FUSES_NEXT) || !o->desc->decode_macro_fusion || !ahead || step_kind(next) != STEP_INSN ||
-	    next->flags & STEP_ENTER || s->flags & STEP_FAULT)
+	if (!(in->flags & INSN_FUSES_NEXT) || !ahead || step_kind(next) != STEP_INSN || next->flags & STEP_ENTER ||
+	    s->flags & STEP_FAULT)
 		return NULL;
 	const struct insn *branch = code_insn(o->code, next->insn);
-	return branch->branch == BRANCH_CONDITIONAL && branch->pc == in->pc + in->length ? branch : NULL;
+	return pair_fuses(o->desc, in, branch) ? branch : NULL;
 }
 
 static unsigned resolve(struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, size_t ahead)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/pair.h"
 
 enum { IN_FLIGHT = 64 };               /* slots between the front end's queues and the reorder buffer */
 
@@ -22,6 +23,7 @@ struct straight {
 };
 
 struct foresight {
+	const struct core_desc *desc;
 	struct code *code;
 	struct branch_unit *branch;
 	struct branch_state *guess;    /* copy for the wrong path; NULL: no wrong path is read */
@@ -29,7 +31,6 @@ struct foresight {
 	struct straight *straight;     /* [nr_straight], by its first instruction */
 	uint32_t nr_straight;
 	unsigned most;                 /* slots of a wrong path that the core can hold */
-	bool fuses;
 };
 
 void foreseen_fini(struct foreseen *f)
@@ -87,10 +88,10 @@ static bool straight_find(struct foresight *f, uint32_t first, struct straight *
 	if (in->flags & INSN_UNDECODED)
 		return true;
 	for (s->nr = 1; in < last && s->nr < WRONG_MAX && !ends_straight(in, in + 1); s->nr++) {
-		bool pair = f->fuses && in->flags & INSN_FUSES_NEXT;
+		bool pair = in->flags & INSN_FUSES_NEXT && pair_fuses(f->desc, in, in + 1);
 
 		in++;
-		slots += pair && in->branch == BRANCH_CONDITIONAL ? 0 : in->slots;
+		slots += pair ? 0 : in->slots;
 	}
 	s->slots = (uint16_t)slots;
 	return in < last;
@@ -251,7 +252,7 @@ int foresight_new(struct foresight **out, const struct core_desc *desc, struct c
 	if (!ret) {
 		f->code = code;
 		f->most = (unsigned)(desc->rob_entries + desc->queue_entries + desc->fetch_queue) + IN_FLIGHT;
-		f->fuses = desc->decode_macro_fusion;
+		f->desc = desc;
 		if (strcmp(desc->wrong_path, "none")) {
 			f->guess = malloc(branch_state_size(f->branch));
 			if (!f->guess)

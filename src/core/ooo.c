@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "core/commit.h"
 #include "core/execute.h"
+#include "core/pair.h"
 #include "core/rename.h"
 
 /* --- records ----------------------------------------------------------------------------------------- */
@@ -212,11 +213,11 @@ static uint16_t pair_ports(const struct ooo *o, const struct attempt *a, const s
 {
 	const struct core_desc *d = o->desc;
 
-	if (!(a->in->flags & INSN_FUSES_NEXT) || !d->decode_macro_fusion || !ahead || step_kind(next) != STEP_INSN ||
-	    next->flags & STEP_ENTER || a->step->flags & STEP_FAULT)
+	if (!(a->in->flags & INSN_FUSES_NEXT) || !ahead || step_kind(next) != STEP_INSN || next->flags & STEP_ENTER ||
+	    a->step->flags & STEP_FAULT)
 		return 0;
 	const struct insn *branch = code_insn(o->code, next->insn);
-	if (branch->branch != BRANCH_CONDITIONAL || branch->pc != a->in->pc + a->in->length)
+	if (!pair_fuses(d, a->in, branch))
 		return 0;
 	uint16_t ports = branch->nr_uops ? o->code->uops[branch->uop].ports : 0;
 	if (next->flags & STEP_TAKEN && ports & d->branch_taken_ports)

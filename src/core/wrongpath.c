@@ -19,6 +19,8 @@
 
 #include <string.h>
 
+#include "core/pair.h"
+
 /* A walk: its own view of the reorder buffer and the rename width, thrown away at the squash. */
 struct walk {
 	uint64_t squash;
@@ -26,7 +28,7 @@ struct walk {
 	uint32_t used;                 /* slots in that cycle */
 	uint64_t slots;                /* ROB entries it would hold */
 	bool blocked;                  /* nothing more dispatches */
-	bool fused;                    /* the youngest makes a pair with a branch behind it */
+	const struct insn *first_of_pair; /* the youngest, where it may make a pair with a branch behind it; else NULL */
 
 	/* full */
 	uint32_t loads, stores;        /* queue entries it would hold */
@@ -298,12 +300,11 @@ static bool walk_run(struct ooo *o, struct walk *w, const struct wrong_run *run)
 {
 	uint32_t index = run->first, end = index + run->nr;
 	const struct insn *in = code_insn(o->code, index);
-	bool fuses = o->desc->decode_macro_fusion;
 
 	for (; index < end; index++, in++) {
-		if (!walk_one(o, w, index, in, w->fused && in->branch == BRANCH_CONDITIONAL, TIMED_WRONG))
+		if (!walk_one(o, w, index, in, w->first_of_pair && pair_fuses(o->desc, w->first_of_pair, in), TIMED_WRONG))
 			return false;
-		w->fused = fuses && in->flags & INSN_FUSES_NEXT;
+		w->first_of_pair = in->flags & INSN_FUSES_NEXT ? in : NULL;
 	}
 	if (run->end.taken)
 		w->next[-1].flags |= TIMED_TAKEN;

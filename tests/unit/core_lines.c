@@ -167,6 +167,35 @@ static void t113_a_pair_is_one(void **state)
 	}
 }
 
+/* Cycles a round of six instructions and a pair, `offset` bytes behind a line's beginning in all. */
+static uint64_t round_with_pair(const char *model, int offset, int32_t across)
+{
+	struct machine *m = lines_new();
+
+	m->desc.decode_macro_fusion = 1;
+	m->desc.decode_fusion_across = across;
+	add_block(m, 0x1040 + (uint64_t)offset, 8, 4, 0x1040 + (uint64_t)offset);
+	m->insn[6].flags = INSN_FUSES_NEXT;
+	m->insn[7].branch = BRANCH_CONDITIONAL;
+	return rounds(m, model);
+}
+
+/*
+ * Seven with the pair, in the two lines of a cycle. A pair that a line's end divides, wherever, is two instructions where it has
+ * to be whole: the second one's window, or what is over in it, takes a cycle more.
+ */
+static void t115_a_pair_over_the_end_of_a_line(void **state)
+{
+	for (int abstract = 0; abstract <= 1; abstract++) {
+		const char *model = abstract ? "abstract" : "ooo";
+		assert_int_equal(round_with_pair(model, -26, 1), COUNTED * 1);
+		assert_int_equal(round_with_pair(model, -32, 0), COUNTED * 1);
+		assert_int_equal(round_with_pair(model, -28, 0), COUNTED * 2);
+		assert_int_equal(round_with_pair(model, -26, 0), COUNTED * 2);
+		assert_int_equal(round_with_pair(model, -24, 0), COUNTED * 1);
+	}
+}
+
 /* Blocks of one instruction each, a branch of its own kind. */
 static uint64_t round_of_branches(const char *model, const enum branch_kind *kind, unsigned nr)
 {
@@ -201,6 +230,7 @@ int main(void)
 		cmocka_unit_test(t100_straight), cmocka_unit_test(t101_lines_go_on_in_the_next_window), cmocka_unit_test(t102_a_page_ends_a_line),
 		cmocka_unit_test(t110_blocks), cmocka_unit_test(t111_over_the_end_of_a_window), cmocka_unit_test(t112_one_block_a_cycle),
 		cmocka_unit_test(t113_a_pair_is_one), cmocka_unit_test(t114_returns_and_indirect_jumps),
+		cmocka_unit_test(t115_a_pair_over_the_end_of_a_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
