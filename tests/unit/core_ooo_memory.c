@@ -249,6 +249,29 @@ static void t340_miss(void **state)
 	machine_free(m);
 }
 
+/* Eight loads of one line: the first asks for it and its page. A load and a store elsewhere in the page find that on its way. */
+static void t341_on_its_way(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.dtlb = false;
+	uint32_t read = make_load(m, R1, R2), store = make_store(m, R3, R4);
+	for (int i = 0; i < 8; i++)
+		run_access(m, read, 0x10000 + (uint64_t)i * 8, 8);
+	run_access(m, read, 0x10800, 8);
+	run_access(m, store, 0x10c00, 8);
+	machine_time(m);
+	assert_int_equal(committed(m, 0)->psv, PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB);
+	assert_int_equal(committed(m, 0)->level, timed_level(LEVEL_MEMORY, ILEVEL_L1, 0));
+	for (size_t i = 1; i < 8; i++) {
+		assert_int_equal(committed(m, i)->psv, PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB);
+		assert_int_equal(committed(m, i)->level, timed_level(LEVEL_FILL_BUFFER, ILEVEL_L1, MERGED_DTLB));
+	}
+	assert_int_equal(committed(m, 8)->level, timed_level(LEVEL_MEMORY, ILEVEL_L1, MERGED_DTLB));
+	assert_int_equal(committed(m, 9)->psv, PSV_ST_TLB);
+	assert_int_equal(committed(m, 9)->level, timed_level(LEVEL_NONE, ILEVEL_L1, MERGED_DTLB));
+	machine_free(m);
+}
+
 /* rep movs of 4 KiB: 64 pieces of a line, 2 cycles each at 32 bytes a cycle. */
 static void t430_repeat(void **state)
 {
@@ -284,6 +307,7 @@ int main(void)
 		cmocka_unit_test(t330_store_queue),
 		cmocka_unit_test(t331_drain),
 		cmocka_unit_test(t340_miss),
+		cmocka_unit_test(t341_on_its_way),
 		cmocka_unit_test(t430_repeat),
 	};
 	return cmocka_run_group_tests_name("core_ooo_memory", tests, NULL, NULL);

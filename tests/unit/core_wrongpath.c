@@ -391,9 +391,9 @@ static void a_wrong_fetch_brings_the_right_ones_code(void **state)
 	const struct timed *w = wrong(m, IN_A_LINE - 2), *right = committed(m, 2);
 	uint64_t there = w->fetch + w->icache_stall;
 	assert_int_equal(w->psv, PSV_DR_L1);
-	assert_int_equal(timed_code_level(w), ILEVEL_MEMORY);
+	assert_int_equal(w->level, timed_level(LEVEL_NONE, ILEVEL_MEMORY, 0));
 	assert_int_equal(right->psv, PSV_DR_L1);
-	assert_int_equal(timed_code_level(right), ILEVEL_MEMORY);
+	assert_int_equal(right->level, timed_level(LEVEL_NONE, ILEVEL_MEMORY, MERGED_CODE));
 	assert_true(right->fetch < there);
 	assert_int_equal(right->icache_stall, there - right->fetch);
 	machine_free(m);
