@@ -131,7 +131,12 @@ struct chrono {
 	uint64_t critical;
 };
 
+/* Under a sanitizer, where speed is no matter, all of it in one loop for each mode would take a gigabyte and minutes to compile. */
+#ifdef __SANITIZE_ADDRESS__
+#define INLINE static inline
+#else
 #define INLINE static inline __attribute__((always_inline))
+#endif
 
 /* Constant wherever a path is, as the path is. */
 INLINE bool path_is_simple(const enum recipe_path path) { return path == PATH_SIMPLE || path == PATH_LOAD; }
