@@ -68,7 +68,7 @@ uint64_t chrono_instructions(const struct chrono *v)
 	return v->instructions + (v->flow.counting ? v->flow.record + 1 - v->first : 0);
 }
 
-bool chrono_count(struct chrono *v, bool counting, uint64_t record, uint64_t cycles)
+unsigned chrono_count(struct chrono *v, unsigned counting, uint64_t record, uint64_t cycles)
 {
 	if (counting) {
 		v->cycles += cycles - v->since;
@@ -76,7 +76,7 @@ bool chrono_count(struct chrono *v, bool counting, uint64_t record, uint64_t cyc
 	}
 	v->since = cycles;
 	v->first = record;
-	return !counting;
+	return counting ^ OUTCOME_COUNTED;
 }
 
 /* --- the whole --------------------------------------------------------------------------------------- */
@@ -118,7 +118,6 @@ static int make_schedulers(struct chrono *v)
 		if (!v->scheduler[i])
 			return -ENOMEM;
 		v->scheduler[i]->entries = v->cost.scheduler[i];
-		v->scheduler[i]->until = ABSTRACT_TICKS;
 		if (v->mode == CHRONO_TAINT) {
 			v->scheduler[i]->who = calloc(WAITING_WINDOW, sizeof *v->scheduler[i]->who);
 			if (!v->scheduler[i]->who)

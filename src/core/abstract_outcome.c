@@ -6,39 +6,13 @@
 
 #include "base/error.h"
 #include "core/abstract_memory.h"
+#include "core/abstract_shadow.h"
 #include "core/branch.h"
 #include "core/cache.h"
 #include "core/lines.h"
 #include "core/mirror.h"
 #include "core/pair.h"
 
-/*
- * Which store wrote an 8-byte granule of memory last, byte by byte, as far as the last SHADOW_NODES granules go: more than
- * the stores that a reorder buffer holds have written, and older ones constrain nobody. A bucket holds the youngest of its
- * chain; a node that the ring has passed by ends it.
- */
-enum { SHADOW_NODES = 1 << 12, SHADOW_BUCKETS = 1 << 12, SHADOW_PLACES = 4096 / 8, GRANULE = 8, WHOLE_STORE = 4096 };
-
-struct shadow_node {
-	uint64_t granule : 56, bytes : 8; /* bytes: written, a bit each */
-	uint32_t next, store;          /* lower bits of the number of the next older node + 1, and of its store */
-};
-
-/* The youngest store to a granule of any page that has this place in it. */
-struct shadow_place {
-	uint64_t granule;              /* 0: none */
-	uint32_t store;
-};
-
-struct shadow {
-	struct shadow_node node[SHADOW_NODES];
-	uint32_t bucket[SHADOW_BUCKETS]; /* the same of the youngest node; 0: none */
-	uint32_t nr_nodes, nr_stores;
-	uint16_t bytes[OUTCOME_FAR + 1]; /* [lower bits of its number]: of the store, or as many as fit */
-	struct shadow_place place[SHADOW_PLACES]; /* where aliases are looked for */
-};
-
-#define SHADOW_GRANULE (UINT64_MAX >> 8)
 enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
 
 /* What a store's place is named by, where rename may find it again (core/mirror.h). */
@@ -60,8 +34,9 @@ struct outcomes {
 	struct mirror_place mirror[MIRRORS]; /* [number of the store % MIRRORS] */
 	uint64_t base_by[NR_REGS];     /* instruction that wrote the register last, pushes and pops of the stack pointer apart */
 	uint64_t nr_insns;
-	uint64_t loaded;               /* general registers that come straight from a load: a bit set; 0 where it makes no difference */
-	bool registers;                /* either of these is wanted */
+	uint64_t loaded;               /* general registers that come straight from a load: a bit set */
+	bool simple, registers;        /* whether that makes a difference; either of these is wanted */
+	bool copies;                   /* rename does copies: what they write comes from where its source does */
 	bool aliases;                  /* 4 KiB aliases cost something */
 
 	struct cache uops;             /* the uop cache: a line is a way of a window */
@@ -76,7 +51,7 @@ struct outcomes {
 	uint64_t line;                 /* last code line looked at */
 
 	bool fused;                    /* the instruction before makes a pair with the next */
-	uint64_t inside;               /* the window that one_short() goes on in, NO_WINDOW: it does not */
+	uint64_t inside;               /* the present window where it comes from the uop cache, and nothing broke; else NO_WINDOW */
 	size_t skip;                   /* steps of the next batch that belong to an instruction already seen */
 };
 
@@ -100,18 +75,14 @@ static uint64_t uop_tag(uint64_t window, unsigned way)
 	return window | (uint64_t)way << 60;
 }
 
-static bool uop_lookup(struct outcomes *o, uint64_t window)
+/* Ways are entered together, and a victim is any of them. */
+static inline bool uop_lookup(struct outcomes *o, uint64_t window)
 {
-	bool all = cache_access(&o->uops, uop_tag(window, 0)) >= 0;
+	int64_t at = cache_access(&o->uops, uop_tag(window, 0));
 
-	for (unsigned way = 1; all && way < (unsigned)o->desc->uopcache_max_ways; way++) {
-		/* What follows the last way of a window is empty: ways are entered together, and a victim is any of them. */
-		int64_t at = cache_find(&o->uops, uop_tag(window, way - 1));
-		if (!o->uops.lines[at].dirty)
-			break;
-		all = cache_access(&o->uops, uop_tag(window, way)) >= 0;
-	}
-	return all;
+	for (unsigned way = 1; at >= 0 && o->uops.lines[at].dirty && way < (unsigned)o->desc->uopcache_max_ways; way++)
+		at = cache_access(&o->uops, uop_tag(window, way));
+	return at >= 0;
 }
 
 /* The decoders have left the window they were building. A line is marked dirty where a further way belongs to the window. */
@@ -171,13 +142,38 @@ static inline bool same_page(const struct outcomes *o, uint64_t window)
 	return (window ^ o->window) >> (LINES_PAGE - o->window_shift) == 0;
 }
 
-/* How the instruction comes into the core: flags of the head. Code lines go to `out`. */
-static unsigned deliver(struct outcomes *o, const struct insn *in, struct outcome_stream *out)
+/* A taken branch, or what else begins anew. */
+static inline void breaks(struct outcomes *o)
+{
+	o->broken = true;
+	o->inside = NO_WINDOW;
+}
+
+/* The uop cache did not have it: its code, up to OUTCOME_ACCESSES where any of that has a word. */
+static __attribute__((noinline)) unsigned decode(struct outcomes *o, const struct insn *in, struct outcome_stream *out)
 {
 	uint64_t last = in->pc + in->length - 1u;
-	unsigned flags = 0;
-	enum entry entry = ENTRY_NONE;
+	size_t before = out->nr;
 
+	if (in->pc >> o->memory.line_shift != o->line)
+		outcome_fetch(&o->memory, in->pc, out);
+	if (last >> o->memory.line_shift != in->pc >> o->memory.line_shift)
+		outcome_fetch(&o->memory, last, out);
+	o->line = last >> o->memory.line_shift;
+	if (out->nr == before)
+		return OUTCOME_DECODED;
+	outcome_push(out, OUTCOME_ACCESSES);
+	return OUTCOME_DECODED | OUTCOME_LINES;
+}
+
+/* How the instruction comes into the core: flags of the head. Code lines go to `out`. */
+static inline unsigned deliver(struct outcomes *o, const struct insn *in, struct outcome_stream *out)
+{
+	enum entry entry = ENTRY_NONE;
+	unsigned flags = 0;
+
+	if (in->pc >> o->window_shift == o->inside)
+		return o->lines.most ? reads(&o->lines, o->desc, in, ENTRY_NONE) : 0;
 	if (o->uops_on) {
 		uint64_t window = in->pc >> o->window_shift;
 		if (o->broken || window != o->window) {
@@ -187,95 +183,23 @@ static unsigned deliver(struct outcomes *o, const struct insn *in, struct outcom
 			if (o->cached)
 				build_end(o);
 			o->window = window;
+			o->inside = o->cached ? window : NO_WINDOW;
 			flags |= OUTCOME_BLOCK;
 		}
 		if (!o->cached)
 			build_add(o, in, window);
-	} else if (o->broken || last >> o->fetch_shift != o->window) {
-		o->window = last >> o->fetch_shift;
-		flags |= OUTCOME_BLOCK;
+	} else {
+		uint64_t block = (in->pc + in->length - 1u) >> o->fetch_shift;
+		flags |= o->broken || block != o->window ? OUTCOME_BLOCK : 0;
+		o->window = block;
 	}
 	o->broken = false;
-	if (o->cached)
-		return o->lines.most ? flags | reads(&o->lines, o->desc, in, entry) : flags;
-	if (in->pc >> o->memory.line_shift != o->line)
-		outcome_fetch(&o->memory, in->pc, out);
-	if (last >> o->memory.line_shift != in->pc >> o->memory.line_shift)
-		outcome_fetch(&o->memory, last, out);
-	o->line = last >> o->memory.line_shift;
-	return flags | OUTCOME_DECODED;
+	if (!o->cached)
+		return flags | decode(o, in, out);
+	return o->lines.most ? flags | reads(&o->lines, o->desc, in, entry) : flags;
 }
 
 /* --- memory ------------------------------------------------------------------------------------------ */
-
-static inline unsigned bytes_of(uint64_t granule, uint64_t addr, uint64_t end)
-{
-	uint64_t from = granule * GRANULE < addr ? addr - granule * GRANULE : 0;
-	uint64_t to = (granule + 1) * GRANULE > end ? end - granule * GRANULE : GRANULE;
-	return (0xffu >> (GRANULE - (to - from))) << from & 0xffu;
-}
-
-static void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes, bool aliases)
-{
-	uint32_t store = s->nr_stores++;
-
-	s->bytes[store & OUTCOME_FAR] = (uint16_t)(bytes < UINT16_MAX ? bytes : UINT16_MAX);
-	/* Of a huge one (rep stos) the beginning: who reads the rest comes long after it. */
-	if (bytes > WHOLE_STORE)
-		bytes = WHOLE_STORE;
-	for (uint64_t g = addr / GRANULE; bytes && g <= (addr + bytes - 1) / GRANULE; g++) {
-		uint32_t *bucket = &s->bucket[g % SHADOW_BUCKETS];
-		s->node[s->nr_nodes % SHADOW_NODES] = (struct shadow_node){
-			.granule = g & SHADOW_GRANULE, .next = *bucket, .store = store, .bytes = (uint8_t)bytes_of(g, addr, addr + bytes),
-		};
-		*bucket = ++s->nr_nodes;
-		if (aliases)
-			s->place[g % SHADOW_PLACES] = (struct shadow_place){ g, store };
-	}
-}
-
-struct source { unsigned distance; bool whole; };
-
-/* How many stores back the youngest is that wrote any byte of [addr, addr + bytes), 0: none; and whether it wrote them all. */
-static inline struct source shadow_load(const struct shadow *s, uint64_t addr, uint32_t bytes)
-{
-	struct source from = { .whole = true };
-	uint64_t first = addr / GRANULE;
-
-	for (uint64_t g = first; g <= (addr + bytes - 1) / GRANULE; g++) {
-		unsigned want = bytes_of(g, addr, addr + bytes), back = 0;
-		bool all = false;
-		for (uint32_t at = s->bucket[g % SHADOW_BUCKETS]; at && s->nr_nodes - at < SHADOW_NODES; ) {
-			const struct shadow_node *node = &s->node[(at - 1) % SHADOW_NODES];
-			if (s->nr_stores - node->store > OUTCOME_FAR)
-				break;
-			if (node->granule == (g & SHADOW_GRANULE) && node->bytes & want) {
-				back = s->nr_stores - node->store;
-				all = (node->bytes & want) == want;
-				break;
-			}
-			at = node->next;
-		}
-		from.whole &= all && (g == first || back == from.distance);
-		if (back && (!from.distance || back < from.distance))
-			from.distance = back;
-	}
-	return from;
-}
-
-/* How many stores back the youngest is at the same place of another page, by granules; 0: none that is near. */
-static unsigned shadow_alias(const struct shadow *s, uint64_t addr, uint32_t bytes)
-{
-	unsigned nearest = 0;
-
-	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++) {
-		const struct shadow_place *p = &s->place[g % SHADOW_PLACES];
-		uint32_t back = s->nr_stores - p->store;
-		if (p->granule && p->granule != g && back <= OUTCOME_FAR && (!nearest || back < nearest))
-			nearest = back;
-	}
-	return nearest;
-}
 
 /* Whether rename finds the store that the load reads from, `distance` back: the same base and index, last written by the same instructions. */
 static bool renamed(const struct outcomes *o, const struct insn *in, const struct step *s, unsigned distance)
@@ -306,26 +230,16 @@ static void mirror_written(struct outcomes *o, const struct insn *in)
 			o->base_by[in->dst[i]] = o->nr_insns;
 }
 
-/* Whether what the instruction writes comes straight from a load. */
-static bool comes_from_load(const struct outcomes *o, const struct insn *in)
-{
-	if (in->flags & INSN_MOVE && o->desc->rename_move_slots && in->nr_data && !(in->flags & (INSN_LOAD | INSN_STORE)))
-		return in->data[0] < REG_VECTOR && o->loaded >> in->data[0] & 1;
-	return in->flags & INSN_LOAD && !in->nr_compute && !in->latency;
-}
-
 /* The instruction has written its registers. */
-static inline void written(struct outcomes *o, const struct insn *in)
+static inline void written(struct outcomes *o, const struct insn *in, const struct recipe *p)
 {
 	if (o->desc->forward_renamed)
 		mirror_written(o, in);
-	if (o->desc->l1d_simple_latency == o->desc->l1d_latency)
+	if (!o->simple)
 		return;
-	bool from_load = comes_from_load(o, in);
-	for (unsigned i = 0; i < in->nr_dst; i++) {
-		uint64_t bit = in->dst[i] < REG_VECTOR ? UINT64_C(1) << in->dst[i] : 0;
-		o->loaded = from_load && !(in->dst_latency[i] & DST_WRITEBACK) ? o->loaded | bit : o->loaded & ~bit;
-	}
+	/* Register 0 is none: it never comes from a load. */
+	bool from_load = p->from_load || (o->copies && o->loaded >> p->copies & 1);
+	o->loaded = (o->loaded & ~p->writes) | (from_load ? p->loads : 0);
 }
 
 static enum outcome_kind load_kind(const struct outcomes *o, const struct insn *in, const struct step *s, const struct source *from)
@@ -362,7 +276,7 @@ static inline void store(struct outcomes *o, const struct insn *in, const struct
 	shadow_store(&o->shadow, s->addr, s->bytes, o->aliases);
 }
 
-static void accesses(struct outcomes *o, const struct insn *in, const struct step *s, uint32_t nr_steps, struct outcome_stream *out)
+static __attribute__((noinline)) void accesses(struct outcomes *o, const struct insn *in, const struct step *s, uint32_t nr_steps, struct outcome_stream *out)
 {
 	uint32_t i;
 
@@ -420,23 +334,27 @@ static unsigned resolve(struct outcomes *o, const struct insn *in, const struct 
 
 /* --- one instruction --------------------------------------------------------------------------------- */
 
-static void one(struct outcomes *o, const struct step *s, uint32_t nr_steps, size_t ahead, struct outcome_stream *out)
+/*
+ * Its head and words, of the records from `s` to `next`. Most are a single one, which is constant: those have a way of their
+ * own, in which nothing is looked for in records that there are not.
+ */
+static inline __attribute__((always_inline)) void one(struct outcomes *o, const struct step *s, const struct step *next, size_t ahead,
+                                                      const bool single, struct outcome_stream *out)
 {
 	const struct insn *in = code_insn(o->code, s->insn);
-	const struct step *next = s + nr_steps;
 	size_t head = out->nr;
-	unsigned kind = o->fused ? RECIPE_SECOND : RECIPE_PLAIN, flags = 0;
+	unsigned kind = RECIPE_PLAIN, flags = s->flags & STEP_COUNTED ? OUTCOME_COUNTED : 0;
 	uint16_t branch_ports = 0;
 
 	outcome_push(out, 0);
-	if (s->flags & STEP_ENTER)
-		o->broken = true;
-	if (!o->fused)
-		flags = deliver(o, in, out);
-	if (out->nr > head + 1) {
-		flags |= OUTCOME_LINES;
-		outcome_push(out, OUTCOME_ACCESSES);
+	if (__builtin_expect(s->flags & STEP_ENTER, 0)) {
+		flags |= OUTCOME_ENTER;
+		breaks(o);
 	}
+	if (o->fused)
+		kind = RECIPE_SECOND;
+	else
+		flags |= deliver(o, in, out);
 	o->fused = false;
 	const struct insn *branch = pair(o, in, s, next, ahead);
 	if (branch) {
@@ -452,49 +370,26 @@ static void one(struct outcomes *o, const struct step *s, uint32_t nr_steps, siz
 			kind |= RECIPE_TAKEN;
 	}
 	if (flags & (OUTCOME_TAKEN | OUTCOME_MISPREDICT) || in->flags & (INSN_SYSCALL | INSN_FLUSH)) {
-		o->broken = true;
+		breaks(o);
 		build_end(o);
 	}
-	if (nr_steps > 1 || s->flags & (STEP_LOAD | STEP_STORE) || in->flags & INSN_PREFETCH)
-		accesses(o, in, s, nr_steps, out);
-	if (o->registers)
-		written(o, in);
-	if (s->flags & STEP_COUNTED)
-		flags |= OUTCOME_COUNTED;
-	if (s->flags & STEP_ENTER)
-		flags |= OUTCOME_ENTER;
-	if (s->flags & STEP_FAULT) {
+	if (!single || __builtin_expect(in->flags & INSN_PREFETCH, 0)) {
+		accesses(o, in, s, (uint32_t)(next - s), out);
+	} else {
+		if (s->flags & STEP_LOAD && s->bytes)
+			load(o, in, s, out);
+		if (s->flags & STEP_STORE && s->bytes)
+			store(o, in, s, out);
+	}
+	if (__builtin_expect(s->flags & STEP_FAULT, 0)) {
 		flags |= OUTCOME_FAULT;
-		o->broken = true;
+		breaks(o);
 		o->fused = false;
 	}
-	o->inside = o->cached && !o->broken && !o->fused ? o->window : NO_WINDOW;
-	out->word[head] = outcome_head(recipe_of(o->recipes, s->insn, kind, branch_ports), flags, out->nr - head - 1);
-}
-
-/* What an instruction never has that goes by the short way. */
-#define NOT_SHORT ((uint32_t)INSN_BRANCH | INSN_FUSES_NEXT | INSN_PREFETCH | INSN_SYSCALL | INSN_FLUSH)
-
-/* The short way of most: one step, from the window of the uop cache that the one before came from, no branch. False: not one of them. */
-static inline bool one_short(struct outcomes *o, const struct step *s, struct outcome_stream *out)
-{
-	const struct insn *in = code_insn(o->code, s->insn);
-	size_t head = out->nr;
-
-	if (in->pc >> o->window_shift != o->inside || in->flags & NOT_SHORT || s->flags & (STEP_ENTER | STEP_FAULT))
-		return false;
-	unsigned flags = s->flags & STEP_COUNTED ? OUTCOME_COUNTED : 0;
-	if (o->lines.most)
-		flags |= reads(&o->lines, o->desc, in, ENTRY_NONE);
-	outcome_push(out, 0);
-	if (s->flags & STEP_LOAD && s->bytes)
-		load(o, in, s, out);
-	if (s->flags & STEP_STORE && s->bytes)
-		store(o, in, s, out);
+	uint32_t recipe = recipe_of(o->recipes, s->insn, kind, branch_ports);
 	if (o->registers)
-		written(o, in);
-	out->word[head] = outcome_head(recipe_of(o->recipes, s->insn, RECIPE_PLAIN, 0), flags, out->nr - head - 1);
-	return true;
+		written(o, in, &o->recipes->recipe[recipe]);
+	out->word[head] = outcome_head(recipe, flags, out->nr - head - 1);
 }
 
 static inline bool belongs_to_the_one_before(const struct step *s)
@@ -517,10 +412,12 @@ size_t outcomes_batch(struct outcomes *o, const struct step *s, size_t n, size_t
 			continue;
 		}
 		const struct step *end = s + 1;
-		if (end == all || belongs_to_the_one_before(end) || !one_short(o, s, out)) {
+		if (__builtin_expect(end == all || !belongs_to_the_one_before(end), 1)) {
+			one(o, s, end, (size_t)(all - end), true, out);
+		} else {
 			while (end < all && belongs_to_the_one_before(end))
 				end++;
-			one(o, s, (uint32_t)(end - s), (size_t)(all - end), out);
+			one(o, s, end, (size_t)(all - end), false, out);
 		}
 		done++;
 		s = end;
@@ -563,7 +460,9 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	o->code = code;
 	o->recipes = recipes;
 	o->aliases = d->alias4k_penalty || d->load_queue_restart;
-	o->registers = d->forward_renamed || d->l1d_simple_latency != d->l1d_latency;
+	o->simple = d->l1d_simple_latency != d->l1d_latency;
+	o->registers = d->forward_renamed || o->simple;
+	o->copies = d->rename_move_slots;
 	o->broken = true;
 	o->building = o->line = UINT64_MAX;
 	o->inside = NO_WINDOW;

@@ -178,10 +178,24 @@ static void registers(struct recipe *p, const struct insn *in)
 	p->nr_data = in->flags & (INSN_ZERO | INSN_LEAF_RESULT) ? 0 : in->nr_data;
 	p->nr_dst = in->nr_dst;
 	memcpy(p->addr, in->addr, sizeof p->addr);
-	memcpy(p->data, in->data, sizeof p->data);
+	memcpy(p->data, in->data, p->nr_data);
 	memcpy(p->data_late, in->data_late, sizeof p->data_late);
-	memcpy(p->dst, in->dst, sizeof p->dst);
+	memset(p->dst, RECIPE_NOWHERE, sizeof p->dst);
+	memcpy(p->dst, in->dst, p->nr_dst);
 	memcpy(p->dst_latency, in->dst_latency, sizeof p->dst_latency);
+}
+
+/* Where what it writes to general registers comes from. */
+static void origins(struct recipe *p, const struct insn *in)
+{
+	for (unsigned i = 0; i < in->nr_dst; i++) {
+		uint64_t bit = in->dst[i] != REG_NONE && in->dst[i] < REG_VECTOR ? UINT64_C(1) << in->dst[i] : 0;
+		p->writes |= bit;
+		p->loads = in->dst_latency[i] & DST_WRITEBACK ? p->loads & ~bit : p->loads | bit;
+	}
+	p->from_load = in->flags & INSN_LOAD && !in->nr_compute && !in->latency;
+	if (in->flags & INSN_MOVE && !(in->flags & (INSN_LOAD | INSN_STORE)) && in->nr_data && in->data[0] < REG_VECTOR)
+		p->copies = in->data[0];
 }
 
 static uint16_t timed_flags(const struct insn *in, unsigned kind)
@@ -246,6 +260,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	};
 	p->eliminated = done_at_rename && !(in->flags & (INSN_LOAD | INSN_STORE));
 	registers(p, in);
+	origins(p, in);
 	p->slots = in->slots ? in->slots : 1;
 	if (in->flags & INSN_UNMODELLED) {
 		p->slots = (uint8_t)d->unmodelled_uops;

@@ -59,6 +59,8 @@ struct use {
 	uint16_t amount;
 };
 
+enum { RECIPE_NOWHERE = NR_REGS };
+
 enum { RECIPE_NO_SCHEDULER = 0xff, RECIPE_SCHEDULERS = 0xfe, RECIPE_QUEUED = 0xfd };
 
 /*
@@ -107,6 +109,7 @@ struct recipe {
 	uint8_t slots, decode_uops, length, branch;
 	uint8_t latency, load_extra, class;
 	uint8_t nr_addr, nr_data, nr_dst;
+	/* data beyond nr_data: REG_NONE; dst beyond nr_dst: RECIPE_NOWHERE */
 	uint8_t addr[INSN_ADDRS], data[INSN_DATAS], data_late[INSN_DATAS], dst[INSN_DSTS], dst_latency[INSN_DSTS];
 	uint8_t uops;                  /* unfused */
 	uint8_t result, takes;         /* RESULT_, TAKES_ */
@@ -115,6 +118,10 @@ struct recipe {
 	uint8_t renamed_extra;         /* of load_extra, what a load takes that rename finds */
 	bool stores_result;            /* what it computes is stored as soon as it is there */
 	bool eliminated;               /* a move or zero idiom that rename does */
+	/* Who looks for loads whose address comes straight from a load wants these; sets of general registers. */
+	uint64_t writes, loads;        /* it writes; of these, what it does not write back to */
+	bool from_load;                /* what it writes comes straight from its load */
+	uint8_t copies;                /* the general register that it copies; REG_NONE: it does not */
 };
 
 struct recipes {

@@ -52,7 +52,8 @@ static uint16_t saturate(uint64_t v)
 
 static inline uint16_t back(uint64_t record, uint64_t by)
 {
-	return by && record - by - 1 < UINT16_MAX ? (uint16_t)(record - by) : 0;
+	uint64_t n = record - by <= UINT16_MAX ? record - by : 0;
+	return (uint16_t)(by ? n : 0);
 }
 
 /*
@@ -69,14 +70,14 @@ static inline uint32_t near_cycles(uint64_t t)
 }
 
 /* Ticks in the cycles that a record gives. */
-struct stages { uint64_t avail, dispatch, ready, issue, complete, leave, drain; };
+struct stages { uint64_t dispatch, ready, issue, complete, leave, drain; };
 
 /* `slot`: ticks of one at rename; `slots`: of the instruction. */
 static inline struct stages stages_of(const struct passage *w, uint64_t slot, unsigned slots)
 {
 	uint64_t dispatch = in_ending(w->dispatch - (slots ? slots - 1 : 0) * slot), leave = in_ending(w->leave);
 
-	return (struct stages){ w->avail, dispatch, w->ready, w->issue == UINT64_MAX ? dispatch : w->issue, w->complete, leave,
+	return (struct stages){ dispatch, w->ready, w->issue == UINT64_MAX ? dispatch : w->issue, w->complete, leave,
 	                        w->drain ? w->drain - 1 : leave };
 }
 
@@ -87,9 +88,9 @@ static uint32_t squeezed(uint64_t t, uint64_t fetch)
 }
 
 /* Any stages: before fetch they count as it, and too far behind it as what a record can hold. */
-static __attribute__((noinline, cold)) void squeeze(struct timed *t, struct stages at, uint64_t fetch)
+static __attribute__((noinline, cold)) void squeeze(struct timed *t, uint64_t avail, struct stages at, uint64_t fetch)
 {
-	t->avail = squeezed(at.avail, fetch);
+	t->avail = squeezed(avail, fetch);
 	t->dispatch = squeezed(at.dispatch, fetch);
 	t->ready = squeezed(at.ready, fetch);
 	t->issue = squeezed(at.issue, fetch);
@@ -144,12 +145,12 @@ INLINE void record(const struct chrono *v, struct flow *f, const enum recipe_pat
 		fetch = f->fetch;
 	const uint64_t from = fetch * ABSTRACT_TICKS;
 	const struct stages after = {
-		at.avail - from, at.dispatch - from, at.ready > from ? at.ready - from : 0, at.issue - from, at.complete - from,
+		at.dispatch - from, at.ready > from ? at.ready - from : 0, at.issue - from, at.complete - from,
 		at.leave - from, at.drain - from,
 	};
 
-	if (__builtin_expect((after.avail | after.dispatch | after.ready | after.issue | after.complete | after.leave | after.drain) < NEAR, 1)) {
-		t->avail = near_cycles(after.avail);
+	if (__builtin_expect(((avail - fetch) | after.dispatch | after.ready | after.issue | after.complete | after.leave | after.drain) < NEAR, 1)) {
+		t->avail = (uint32_t)(avail - fetch);
 		t->dispatch = near_cycles(after.dispatch);
 		t->ready = near_cycles(after.ready);
 		t->issue = near_cycles(after.issue);
@@ -157,7 +158,7 @@ INLINE void record(const struct chrono *v, struct flow *f, const enum recipe_pat
 		t->leave = near_cycles(after.leave);
 		t->drain = near_cycles(after.drain);
 	} else {
-		squeeze(t, at, fetch);
+		squeeze(t, w->avail, at, fetch);
 	}
 	t->fetch = f->fetch = fetch;
 	t->addr = s->addr;

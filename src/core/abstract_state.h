@@ -31,11 +31,12 @@ enum {
 
 /*
  * A scheduler: entries that are given back out of order. held = taken - given back in cycles <= now; bit c of `some` is set
- * iff cycle c of (now, now + WAITING_WINDOW) gives any back.
+ * iff cycle c of (now, now + WAITING_WINDOW) gives any back. As long as there is room even so, nobody asks what was given
+ * back since: `now` stays behind dispatch.
  */
 struct waiting {
-	uint64_t now, held;            /* cycle of dispatch; entries */
-	uint64_t until;                /* ticks: the first of the cycle after now */
+	uint64_t now, held;            /* cycle; entries */
+	uint64_t at;                   /* ticks of dispatch, the latest so far: now <= its cycle, but after a wait */
 	uint32_t entries;
 	uint16_t given[WAITING_WINDOW]; /* [cycle % window] */
 	uint64_t some[WAITING_WINDOW / 64];
@@ -73,7 +74,7 @@ struct flow {
 	uint64_t nr_slots;
 	uint64_t record;               /* number of the present instruction, from 1 on */
 	uint64_t fetch;                /* mode RECORDS: cycle of the youngest's */
-	bool counting;                 /* it is counted, and those before it back to ... */
+	unsigned counting;             /* OUTCOME_COUNTED: it is counted, and those before it back to ...; else 0 */
 	taint dispatch_by;             /* mode RECORDS: whose leaving raised `dispatch` last */
 	uint16_t why;                  /* what raised `dispatch` last, enum reason */
 	uint16_t why_supply;
@@ -92,7 +93,7 @@ struct chrono {
 	uint64_t resource[NR_RESOURCES];
 	struct taint_users users[NR_RESOURCES];
 
-	struct when reg[NR_REGS];
+	struct when reg[NR_REGS + 1];  /* that of REG_NONE stays 0; one more, RECIPE_NOWHERE, is never read */
 	uint8_t result[NR_REGS];       /* RESULT_, of vector registers */
 	uint64_t apart[NR_TAKES][NR_RESULTS]; /* ticks more until who takes so has such a result */
 	struct when serial, memory_floor, loads_done, stores_freed, drain;
@@ -264,16 +265,10 @@ static inline uint64_t waiting_next(const struct waiting *w)
 	return w->now;
 }
 
-static inline void waiting_be(struct waiting *w, uint64_t cycle)
+/* To the cycle of dispatch, if it is not there yet. */
+static inline void waiting_advance(struct waiting *w)
 {
-	w->now = cycle;
-	w->until = (cycle + 1) * ABSTRACT_TICKS;
-}
-
-/* Some cycles on, to that of `t`. */
-static __attribute__((noinline, unused)) void waiting_advance_far(struct waiting *w, uint64_t t)
-{
-	uint64_t cycle = cycle_of(t);
+	uint64_t cycle = cycle_of(w->at);
 
 	while (w->now < cycle) {
 		uint64_t c = w->now + 1, some = w->some[c % WAITING_WINDOW / 64] >> (c % 64);
@@ -281,43 +276,43 @@ static __attribute__((noinline, unused)) void waiting_advance_far(struct waiting
 		w->now = next < cycle ? next : cycle;
 		waiting_give(w, w->now);
 	}
-	waiting_be(w, cycle);
 }
 
-/* To the cycle of `t`: mostly the present one or the next. */
-INLINE void waiting_advance(struct waiting *w, uint64_t t)
+/* When `uops` more fit in that do not at the time of dispatch `t`; later than that, but where the instruction itself holds too many. */
+static __attribute__((noinline)) struct when waiting_room(struct chrono *v, const enum chrono_mode mode, struct when t, struct waiting *w, unsigned uops)
 {
-	if (t < w->until)
-		return;
-	if (t - w->until >= ABSTRACT_TICKS) {
-		waiting_advance_far(w, t);
-		return;
+	waiting_advance(w);
+	while (w->held + uops > w->entries) {
+		uint64_t next = waiting_next(w);
+		if (next == w->now)
+			break;                 /* another part of the same instruction holds them */
+		struct when free = { next * ABSTRACT_TICKS, mode == CHRONO_TAINT ? w->who[next % WAITING_WINDOW] : 0 };
+		w->now = next;
+		waiting_give(w, next);
+		constrain(v, mode, &t, &free);
 	}
-	w->now++;
-	w->until += ABSTRACT_TICKS;
-	waiting_give(w, w->now);
+	return t;
 }
 
 /* Dispatch waits until `uops` more fit in; *this is at least the present time of dispatch. */
 INLINE bool constrain_scheduler(struct chrono *v, const enum chrono_mode mode, struct when *this, struct waiting *w, unsigned uops)
 {
-	bool waits = false;
+	const uint64_t before = this->t;
 
-	waiting_advance(w, this->t);
 	if (uops > w->entries)
 		uops = w->entries;
-	while (w->held + uops > w->entries) {
-		uint64_t next = waiting_next(w);
-		if (next == w->now)
-			break;                 /* another part of the same instruction holds them */
-		waiting_be(w, next);
-		struct when free = { w->now * ABSTRACT_TICKS, mode == CHRONO_TAINT ? w->who[w->now % WAITING_WINDOW] : 0 };
-		waiting_give(w, w->now);
-		waits = true;
-		constrain(v, mode, this, &free);
-	}
+	w->at = before > w->at ? before : w->at;
+	if (__builtin_expect(w->held + uops > w->entries, 0))
+		*this = waiting_room(v, mode, *this, w, uops);
 	w->held += uops;
-	return waits;
+	return this->t != before;
+}
+
+/* The cycle in which entries can be given back that issue in the one before `cycle`. */
+static __attribute__((noinline, cold)) uint64_t waiting_near(struct waiting *w, uint64_t cycle)
+{
+	waiting_advance(w);
+	return cycle < w->now + WAITING_WINDOW ? cycle : w->now + WAITING_WINDOW - 1;
 }
 
 /* Their entries, as many as dispatch took, are free in the cycle after they issue. */
@@ -325,12 +320,13 @@ INLINE void waiting_issue(const enum chrono_mode mode, struct waiting *w, unsign
 {
 	uint64_t cycle = cycle_of(issue->t) + 1;
 
-	if (cycle <= w->now) {
-		w->held -= entries;
-		return;
+	if (__builtin_expect(cycle - w->now - 1 >= WAITING_WINDOW - 1, 0)) {
+		cycle = waiting_near(w, cycle);
+		if (cycle <= w->now) {
+			w->held -= entries;
+			return;
+		}
 	}
-	if (cycle >= w->now + WAITING_WINDOW)
-		cycle = w->now + WAITING_WINDOW - 1;
 	uint64_t at = cycle % WAITING_WINDOW;
 	w->given[at] = (uint16_t)(w->given[at] + entries);
 	w->some[at / 64] |= UINT64_C(1) << (at % 64);
@@ -347,7 +343,8 @@ static inline unsigned emptiest(struct chrono *v, unsigned set, uint64_t t)
 	for (; set; set &= set - 1) {
 		unsigned s = (unsigned)__builtin_ctz(set);
 		struct waiting *w = v->scheduler[s];
-		waiting_advance(w, t);
+		w->at = t > w->at ? t : w->at;
+		waiting_advance(w);
 		int64_t room = (int64_t)w->entries - (int64_t)w->held;
 		if (room > most) {
 			most = room;
@@ -421,8 +418,8 @@ static inline uint64_t committed(const struct flow *f)
 	return (f->retire.t + ABSTRACT_TICKS - 1) / ABSTRACT_TICKS;
 }
 
-/* abstract_chrono.c: the instruction `record`, which has not been timed, is the first that is counted, or is not; `cycles`: committed(). */
-bool chrono_count(struct chrono *v, bool counting, uint64_t record, uint64_t cycles);
+/* abstract_chrono.c: the instruction `record`, which has not been timed, is the first that is counted, or is not; `cycles`: committed(). Returns flow.counting. */
+unsigned chrono_count(struct chrono *v, unsigned counting, uint64_t record, uint64_t cycles);
 /* abstract_chrono.c: instruction `n`, the oldest of the taint queue, helped to determine what was looked at. */
 void chrono_critical_one(struct chrono *v, uint64_t n);
 

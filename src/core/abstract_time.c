@@ -236,6 +236,14 @@ INLINE void execute_memory(struct chrono *v, const enum chrono_mode mode, const 
 		accesses(v, mode, y, word, end);
 }
 
+INLINE void wait_operand(struct chrono *v, const enum chrono_mode mode, struct way *y, const struct when *w)
+{
+	if (constrain(v, mode, &y->end, w)) {
+		y->why = REASON_LATENCY;
+		y->by = y->end.who;
+	}
+}
+
 /* By its data: what it computes. y->end is its start afterwards, and the time of a result of latency 0. */
 INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, const enum recipe_path path, struct way *y)
 {
@@ -243,17 +251,19 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, const
 
 	if (y->eliminated)
 		y->end = (struct when){ 0 };   /* renamed: neither dispatch nor a port is waited for */
-	for (unsigned i = 0; i < p->nr_data; i++) {
-		struct when w = v->reg[p->data[i]];
-		if (!path_is_simple(path)) {
+	if (path_is_simple(path)) {
+		wait_operand(v, mode, y, &v->reg[p->data[0]]); /* no register where there is none */
+		wait_operand(v, mode, y, &v->reg[p->data[1]]);
+		for (unsigned i = 2; i < p->nr_data; i++)
+			wait_operand(v, mode, y, &v->reg[p->data[i]]);
+	} else {
+		for (unsigned i = 0; i < p->nr_data; i++) {
+			struct when w = v->reg[p->data[i]];
 			uint64_t late = p->data_late[i] * v->cost.latency[p->class];
 			w.t = w.t > late ? w.t - late : 0;
 			if (p->data[i] >= REG_VECTOR && !y->eliminated)
 				w.t += v->apart[p->takes][v->result[p->data[i]]];
-		}
-		if (constrain(v, mode, &y->end, &w)) {
-			y->why = REASON_LATENCY;
-			y->by = y->end.who;
+			wait_operand(v, mode, y, &w);
 		}
 	}
 	if (y->kind & INSN_LOAD && constrain(v, mode, &y->end, &y->loaded) && y->why == REASON_NONE)
@@ -277,11 +287,14 @@ INLINE void write_results(struct chrono *v, const enum chrono_mode mode, const e
 	y->end = start;
 	y->end.t += p->latency * each;
 	constrain(v, mode, &y->complete, &y->end);
-	for (unsigned i = 0; i < p->nr_dst; i++) {
-		if (path_is_simple(path)) {
+	if (path_is_simple(path)) {
+		keep(mode, &v->reg[p->dst[0]], &y->end);
+		keep(mode, &v->reg[p->dst[1]], &y->end);
+		for (unsigned i = 2; i < p->nr_dst; i++)
 			keep(mode, &v->reg[p->dst[i]], &y->end);
-			continue;
-		}
+		return;
+	}
+	for (unsigned i = 0; i < p->nr_dst; i++) {
 		uint8_t latency = p->dst_latency[i];
 		struct when *reg = &v->reg[p->dst[i]];
 		if (latency & DST_WRITEBACK) {
@@ -471,7 +484,7 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	f->record++;
 	if (mode != CHRONO_PLAIN)
 		v->taints.now = f->record;
-	if (__builtin_expect(!(y.flags & OUTCOME_COUNTED) == f->counting, 0))
+	if (__builtin_expect((y.flags ^ f->counting) & OUTCOME_COUNTED, 0))
 		f->counting = chrono_count(v, f->counting, f->record, committed(f));
 	if (path == PATH_ANY && y.flags & OUTCOME_ENTER && v->faulted != f->record - 1 &&
 	    constrain_after(v, mode, &f->supply, &f->retire, v->cost.exception))
