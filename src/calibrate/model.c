@@ -67,7 +67,7 @@ int model_round(struct parent *p, struct core_desc *d, const struct sequence *s,
 			g_array_append_val(steps, step);
 		}
 	p->pc = (p->pc + 15) & ~UINT64_C(15);
-	int ret = ooo->open(&core, d, p->code, (struct timed_sink){ take, &commits });
+	int ret = ooo->open(&core, d, p->code, (struct timed_sink){ .take = take, .ctx = &commits });
 	if (!ret) {
 		ooo->batch(core, (struct step *)(void *)steps->data, steps->len, 0);
 		ooo->finish(core);

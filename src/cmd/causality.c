@@ -90,7 +90,7 @@ static int thread_new(struct thread **out, struct causality *s)
 			err = chrono_new(&t->chrono, s->run.desc, &s->costs, &t->recipes, CHRONO_TAINT);
 	} else {
 		t->critical = critical_new();
-		err = s->run.model->open(&t->core, s->run.desc, s->run.code, (struct timed_sink){ take, t });
+		err = s->run.model->open(&t->core, s->run.desc, s->run.code, (struct timed_sink){ .take = take, .ctx = t });
 	}
 	if (err) {
 		thread_free(s, t);

@@ -63,6 +63,13 @@ static void timed_take(void *ctx, const struct timed *t, size_t n)
 	relay_give(lane->lanes->relay, lane, t, n);
 }
 
+static struct timed *timed_room(void *ctx, size_t *n)
+{
+	struct lane *lane = ctx;
+
+	return relay_room(lane->lanes->relay, lane, n);
+}
+
 static void lane_finish(struct lanes *l, struct lane *lane)
 {
 	l->model->finish(lane->core);
@@ -183,7 +190,7 @@ static int lane_new(struct lanes *l, uint32_t thread)
 	lane->lanes = l;
 	lane->target = g_new0(struct feed_target, l->nr_methods);
 	feed_init(&lane->feed, &l->clock, thread, lane->target, l->nr_methods);
-	err = l->model->open(&lane->core, l->run.desc, l->code, (struct timed_sink){ timed_take, lane });
+	err = l->model->open(&lane->core, l->run.desc, l->code, (struct timed_sink){ .take = timed_take, .ctx = lane, .room = timed_room });
 	settle(l);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
 		lane->target[i] = (struct feed_target){ l->method[i], l->state[i], g_malloc0(l->method[i]->lane_size) };

@@ -100,7 +100,7 @@ static int crowd_new(struct crowd **out, struct prediction_run *r)
 	for (unsigned i = 0; i < r->nr && !err; i++) {
 		struct instance *one = &c->instance[i];
 
-		err = model->open(&one->core, r->s[i].desc ? r->s[i].desc : r->run->desc, r->run->code, (struct timed_sink){ counted_take, &one->counted });
+		err = model->open(&one->core, r->s[i].desc ? r->s[i].desc : r->run->desc, r->run->code, (struct timed_sink){ .take = counted_take, .ctx = &one->counted });
 		if (err || !r->never[i])
 			continue;
 		one->suppose = (struct suppose){ .insn = r->run->code->insn, .never = r->never[i], .nr = r->run->code->nr };

@@ -70,6 +70,15 @@ void relay_free(struct relay *r)
 	g_free(r);
 }
 
+struct timed *relay_room(struct relay *r, void *lane, size_t *n)
+{
+	if (r->open && r->open->lane != lane)
+		close_batch(r);
+	struct batch *b = r->open ? r->open : open_batch(r, lane);
+	*n = RECORDS - b->n;
+	return b->t + b->n;
+}
+
 void relay_give(struct relay *r, void *lane, const struct timed *t, size_t n)
 {
 	struct batch *b = r->open;
@@ -85,7 +94,8 @@ void relay_give(struct relay *r, void *lane, const struct timed *t, size_t n)
 		b = r->open ? r->open : open_batch(r, lane);
 		size_t some = MIN(n, RECORDS - b->n);
 
-		memcpy(b->t + b->n, t, some * sizeof *t);
+		if (t != b->t + b->n)
+			memcpy(b->t + b->n, t, some * sizeof *t);
 		b->n += some;
 		t += some;
 		n -= some;

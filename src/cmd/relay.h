@@ -21,6 +21,8 @@ int  relay_new(struct relay **out, relay_take *take, void *ctx);
 /* Waits until all has been taken, then ends the thread. NULL is fine. */
 void relay_free(struct relay *r);
 
+/* Where the next records of `lane` may be written, *n of them at least 1: relay_give() does not copy those. Valid until then. */
+struct timed *relay_room(struct relay *r, void *lane, size_t *n);
 /* As relay_take(), in batches of the relay's own; returns when the records are copied. */
 void relay_give(struct relay *r, void *lane, const struct timed *t, size_t n);
 /* Waits until all that was given has been taken: what the methods hold may be read until the next relay_give(). */

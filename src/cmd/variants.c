@@ -101,7 +101,7 @@ static int instance_new(struct instance **out, struct crowd *crowd, const struct
 			code = c->code ? vary_code(c->code) : NULL;
 		}
 		if (!err)
-			err = v->run.model->open(&c->core, c->desc ? c->desc : p->desc, code, (struct timed_sink){ counted_take, &c->counted });
+			err = v->run.model->open(&c->core, c->desc ? c->desc : p->desc, code, (struct timed_sink){ .take = counted_take, .ctx = &c->counted });
 	}
 	if (err) {
 		instance_free(v, c);

@@ -36,8 +36,11 @@ static void abstract_batch_foreseen(struct core *core, const struct step *s, siz
 	struct abstract *a = (struct abstract *)core;
 	const uint64_t *word = f->met.word, *end = word + f->met.nr;
 
-	while (word < end)
-		a->sink.take(a->sink.ctx, a->out, chrono_records(a->chrono, &word, end, &s, a->out, CHUNK));
+	while (word < end) {
+		size_t most = CHUNK;
+		struct timed *t = a->sink.room ? a->sink.room(a->sink.ctx, &most) : a->out;
+		a->sink.take(a->sink.ctx, t, chrono_records(a->chrono, &word, end, &s, t, most));
+	}
 }
 
 static void abstract_batch(struct core *core, const struct step *s, size_t n, size_t ahead)

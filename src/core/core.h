@@ -16,11 +16,13 @@
 
 /*
  * Takes a batch of records; called when a few thousand are there, and when all those of a batch of steps are. `t` is valid
- * during the call.
+ * during the call. A core may make the next of them where room() says, which are then not copied: there is place for *n, at
+ * least 1. NULL: there is no such place.
  */
 struct timed_sink {
 	void (*take)(void *ctx, const struct timed *t, size_t n);
 	void *ctx;
+	struct timed *(*room)(void *ctx, size_t *n);
 };
 
 struct core;

@@ -38,7 +38,7 @@ static inline void time_steps(struct machine *m, size_t batch)
 
 	machine_count(m);
 	m->nr_timed = 0;
-	assert_int_equal(model->open(&core, &m->desc, &m->code, (struct timed_sink){ abstract_take, m }), 0);
+	assert_int_equal(model->open(&core, &m->desc, &m->code, (struct timed_sink){ .take = abstract_take, .ctx = m }), 0);
 	for (size_t i = 0; i < m->nr_steps; i += batch) {
 		size_t n = m->nr_steps - i < batch ? m->nr_steps - i : batch;
 		model->batch(core, m->step + i, n, m->nr_steps - i - n);

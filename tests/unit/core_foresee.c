@@ -117,7 +117,7 @@ static struct records time_it(struct machine *m, size_t size, size_t before)
 	struct core *core;
 
 	assert_true(before <= 8);
-	assert_int_equal(ooo->open(&core, &m->desc, &m->code, (struct timed_sink){ take, &r }), 0);
+	assert_int_equal(ooo->open(&core, &m->desc, &m->code, (struct timed_sink){ .take = take, .ctx = &r }), 0);
 	for (size_t i = 0, k = 0; i < m->nr_steps || (before && k * size < m->nr_steps + before * size); i += size, k++) {
 		if (!before) {
 			size_t n = m->nr_steps - i < size ? m->nr_steps - i : size;

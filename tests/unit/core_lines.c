@@ -70,7 +70,7 @@ static uint64_t rounds(struct machine *m, const char *model)
 		for (uint32_t i = 0; i < nr; i++)
 			m->insn[i].branch ? run_taken(m, i) : run_insn(m, i);
 	machine_count(m);
-	assert_int_equal(ops->open(&core, &m->desc, &m->code, (struct timed_sink){ take, m }), 0);
+	assert_int_equal(ops->open(&core, &m->desc, &m->code, (struct timed_sink){ .take = take, .ctx = m }), 0);
 	ops->batch(core, m->step, m->nr_steps, 0);
 	ops->finish(core);
 	ops->close(core);

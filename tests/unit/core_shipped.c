@@ -147,7 +147,7 @@ static void is_taken(const char *name, const struct core_desc *d)
 		fail_msg("%s: %s: %s", name, error_get()->what, error_get()->why);
 	for (const struct core_ops *const *ops = core_list; *ops; ops++) {
 		struct core *core;
-		if ((*ops)->open(&core, d, code, (struct timed_sink){ drop, NULL }))
+		if ((*ops)->open(&core, d, code, (struct timed_sink){ .take = drop, .ctx = NULL }))
 			fail_msg("%s, model %s: %s: %s", name, (*ops)->name, error_get()->what, error_get()->why);
 		(*ops)->finish(core);
 		(*ops)->close(core);

@@ -143,7 +143,7 @@ static uint64_t cycles(struct machine *m, const struct vary *v)
 		assert_int_equal(vary_code_new(&code, &m->code, &v, 1, 2000, d), 0);
 		vary_code_follow(code);
 	}
-	assert_int_equal(ooo->open(&core, d, code ? vary_code(code) : &m->code, (struct timed_sink){ take, NULL }), 0);
+	assert_int_equal(ooo->open(&core, d, code ? vary_code(code) : &m->code, (struct timed_sink){ .take = take, .ctx = NULL }), 0);
 	ooo->batch(core, m->step, m->nr_steps, 0);
 	ooo->finish(core);
 	ooo->close(core);

@@ -236,7 +236,7 @@ void machine_time(struct machine *m)
 
 	machine_count(m);
 	assert(ooo);
-	int ret = ooo->open(&core, &m->desc, &m->code, (struct timed_sink){ take, m });
+	int ret = ooo->open(&core, &m->desc, &m->code, (struct timed_sink){ .take = take, .ctx = m });
 	assert(!ret);
 	/* Two batches, so that every test also crosses their boundary. */
 	struct suppose suppose = { .insn = m->insn, .never = m->never, .nr = m->code.nr, .future = m->future };

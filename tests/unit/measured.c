@@ -200,7 +200,7 @@ static int run_row(struct runner *r, const struct measured_row *row, uint64_t st
 		for (unsigned k = 0; k < r->insn->len; k++)
 			execute(r, row, g_array_index(r->insn, uint32_t, k), round < ROUNDS / 2 ? 0 : STEP_COUNTED, &accesses);
 	r->begin = r->end = 0;
-	int ret = ooo->open(&core, &r->desc, r->code, (struct timed_sink){ take, r });
+	int ret = ooo->open(&core, &r->desc, r->code, (struct timed_sink){ .take = take, .ctx = r });
 	if (ret)
 		return ret;
 	ooo->batch(core, (struct step *)(void *)r->step->data, r->step->len, 0);
