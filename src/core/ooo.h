@@ -84,6 +84,8 @@ struct ooo {
 	unsigned nr_pairs;
 	uint16_t paired;               /* all of them */
 	uint32_t pair_draw;            /* a linear congruential generator */
+	uint16_t turn;                 /* ports that uops are bound to in turn */
+	uint16_t turn_behind;          /* of them those behind the one that was bound last */
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
 	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
 	uint8_t stack_pointer;         /* the register; REG_NONE: not seen yet */

@@ -75,6 +75,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(rename, bind_ports, 0, 0, 1, "0/1", "1: ports are bound at rename by counts (Skylake family); 0: at issue, the first free") \
 	X(rename, bind_alternate, 0, 0, 65535, "ports", "ports that binding takes in turn (Skylake: the load ports); 0: none") \
 	X(rename, bind_pairs, 0, 0, 65535, "ports", "pairs of ports, the n-th of the lower half with that of the upper: at rename a uop is bound to a pair as if by chance (Zen 5: the ALUs); 0: none") \
+	X(rename, bind_turn, 0, 0, 65535, "ports", "ports that uops are bound to at rename in turn, each to the next that it can use (Zen 5: the address pipes); 0: none") \
 	X(rename, stack_ports, 0, 0, 65535, "ports", "of the uop that adds what pushes and pops left to be added, where the stack pointer itself is read; 0: none") \
 	X(rename, stack_addresses, 1, 0, 1, "0/1", "1: addresses and copies of the stack pointer need that uop too; 0: what computes with it alone (AMD)") \
 	X(rob, entries, 224, 1, 4096, "slots", "reorder buffer") \

@@ -61,6 +61,16 @@ static uint16_t bind_pair(struct ooo *o, uint16_t ports)
 	return mine[(o->pair_draw >> 16) * nr >> 16];
 }
 
+/* The next in turn that the uop can use, the first one again behind the last. */
+static uint16_t bind_turn(struct ooo *o, uint16_t ports)
+{
+	uint16_t mine = ports & o->turn_behind ? ports & o->turn_behind : ports;
+
+	mine &= (uint16_t)-mine;
+	o->turn_behind = o->turn & (uint16_t)~(mine | (mine - 1u));
+	return mine;
+}
+
 unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
 {
 	bool bound = o->desc->rename_bind_ports;
@@ -72,6 +82,8 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 		uint16_t ports = uop_ports(o, a, &a->uop[i]);
 		if (ports && bound)
 			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
+		else if (ports & o->turn)
+			ports = bind_turn(o, ports & o->turn);
 		else if (ports & (ports - 1))
 			ports = bind_pair(o, choose_scheduler(o, ports, need));
 		o->port[i] = ports;
@@ -190,6 +202,7 @@ void rename_init(struct ooo *o)
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
 	pairs_init(o, d);
+	o->turn = o->turn_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->bound_cycle = UINT64_MAX;
 	o->stack_followed = d->rename_stack_ports || d->forward_renamed;

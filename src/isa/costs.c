@@ -325,7 +325,7 @@ static int read_core_key(const struct reader *r, const char *key, const char *va
 		const char *key;
 		uint16_t *to;
 	} sets[] = {
-		{ "load", &m->load }, { "sta", &m->sta }, { "sta_indexed", &m->sta_indexed }, { "std", &m->std },
+		{ "load", &m->load }, { "load_vector", &m->load_vector }, { "sta", &m->sta }, { "sta_indexed", &m->sta_indexed }, { "std", &m->std },
 		{ "wide_closed", &m->wide_closed },
 	};
 

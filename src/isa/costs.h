@@ -10,6 +10,7 @@
  *      SKXFPDivider = div
  *      [core]                      where loads and stores go: port sets
  *      load = p23
+ *      load_vector = p2            of loads into vector registers, where not as others
  *      sta = p237
  *      sta_indexed = p23
  *      std = p4
@@ -67,7 +68,7 @@ struct cost {
 };
 
 struct cost_core {
-	uint16_t load, sta, sta_indexed, std, wide_closed; /* port sets */
+	uint16_t load, load_vector, sta, sta_indexed, std, wide_closed; /* port sets; load_vector 0: as load */
 	uint8_t load_latency;      /* cycles */
 	uint8_t placeholder;       /* 0: none */
 	uint8_t long_address;      /* cycles, at most 1 */

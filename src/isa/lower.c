@@ -202,7 +202,7 @@ static void chain(struct draft *draft)
 static unsigned emit(const struct lowering *low, const struct insn *i, const struct draft *draft, const struct cost *cost, struct uop *uops)
 {
 	const struct cost_core *m = low->core;
-	struct uop load = { .ports = m->load, .kind = UOP_LOAD };
+	struct uop load = { .ports = i->flags & INSN_VECTOR_MEM && m->load_vector ? m->load_vector : m->load, .kind = UOP_LOAD };
 	struct uop sta = { .ports = i->flags & INSN_INDEXED && m->sta_indexed ? m->sta_indexed : m->sta, .kind = UOP_STA };
 	struct uop std = { .ports = cost->set & COST_STD ? cost->std : m->std, .kind = UOP_STD };
 	unsigned n = 0;

@@ -184,6 +184,38 @@ static void t207_bound_to_pairs(void **state)
 	machine_free(m);
 }
 
+/* Each uop goes to the port next in turn, or to the first behind it that it can use: two that can use every other of four skip one. */
+static void t209_bound_in_turn(void **state)
+{
+	enum { UOPS = 64, NR_PORTS = 4 };
+	static const struct { const char *name; bool narrow[4]; uint8_t port[4]; } orders[] = {
+		{ "two neighbours", { true, true, false, false }, { 0, 2, 3, 0 } },
+		{ "one of two", { true, false, true, false }, { 0, 1, 2, 3 } },
+	};
+
+	for (unsigned k = 0; k < sizeof orders / sizeof *orders; k++) {
+		struct machine *m = machine_new();
+		uint64_t free[NR_PORTS] = { 0 };
+
+		m->desc.rename_bind_turn = ALU | MEM;
+		for (unsigned i = 0; i < UOPS; i++)
+			run_insn(m, make_alu(m, R1, 0, 0, 1, orders[k].narrow[i % 4] ? ALU0 | MEM0 : ALU | MEM));
+		machine_time(m);
+		for (unsigned i = 0, next = 0; i < UOPS; i++) {
+			const struct timed *t = committed(m, i);
+			unsigned port = orders[k].narrow[i % 4] ? (next + 1) / 2 * 2 % NR_PORTS : next;
+			uint64_t ready = timed_dispatch(t) + 1, issue = ready > free[port] ? ready : free[port];
+
+			if (i < 4)
+				assert_int_equal(port, orders[k].port[i]);
+			assert_int_equal(t->fetch + t->issue, issue);
+			free[port] = issue + 1;
+			next = (port + 1) % NR_PORTS;
+		}
+		machine_free(m);
+	}
+}
+
 /* 16 scheduler entries behind a long operation: the 17th dependent waits for one to issue. */
 static void t210_scheduler_full(void **state)
 {
@@ -410,6 +442,7 @@ int main(void)
 		cmocka_unit_test(t206_waiting),
 		cmocka_unit_test(t207_bound_to_pairs),
 		cmocka_unit_test(t208_unit_between),
+		cmocka_unit_test(t209_bound_in_turn),
 		cmocka_unit_test(t210_scheduler_full),
 		cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers),

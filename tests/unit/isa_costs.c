@@ -100,7 +100,7 @@ static void later_sections_override(void **state)
 
 static void reads_the_core(void **state)
 {
-	struct costs *costs = must_read("[ports]\nX = p0 p1\nX = b\n[units]\nD = div\n[core]\nload = mem01\nstd = none\nload_latency = 5\nplaceholder = 100\nlong_address = 1\n");
+	struct costs *costs = must_read("[ports]\nX = p0 p1\nX = b\n[units]\nD = div\n[core]\nload = mem01\nload_vector = p1\nstd = none\nload_latency = 5\nplaceholder = 100\nlong_address = 1\n");
 	uint16_t set;
 	uint8_t unit;
 
@@ -113,6 +113,7 @@ static void reads_the_core(void **state)
 	costs_resource(costs, "Y", &set, &unit);
 	assert_int_equal(set, 0);
 	assert_int_equal(costs_core(costs)->load, 8 | 16);
+	assert_int_equal(costs_core(costs)->load_vector, 2);
 	assert_int_equal(costs_core(costs)->std, 0);
 	assert_int_equal(costs_core(costs)->load_latency, 5);
 	assert_int_equal(costs_core(costs)->placeholder, 100);

@@ -295,7 +295,7 @@ static const struct show_row vector[] = {
 
 /* What Zen 5 has of its own: long addresses, stores that pass the ALUs, shifts by CL that leave the old flags be. */
 static const struct show_row zen5[] = {
-	{ "01 08", "add    %ecx,(%rax)", "ag0123 alu012345:1 ag23 none(std) ; [rax] rcx -> cf:1 zf:1 ; 1 stores result ; simple" },
+	{ "01 08", "add    %ecx,(%rax)", "ag0123 alu012345:1 ag0123 none(std) ; [rax] rcx -> cf:1 zf:1 ; 1 stores result ; simple" },
 	{ "0f b6 44 05 00", "movzbl 0x0(%rbp,%rax,1),%eax", "ag0123 ; [rbp,rax] -> rax:0 ; 1 address 1 ; indexed" },
 	{ "48 63 07", "movslq (%rdi),%rax", "ag0123 ; [rdi] -> rax:0 ; 1 extra 1 ;" },
 	{ "0f 46 c1", "cmovbe %ecx,%eax", "alu012345:1 > alu012345:1 ; rax+1 rcx+1 cf zf -> rax:2 ; 2 ;" },
@@ -319,9 +319,10 @@ static const struct show_row zen5[] = {
 	{ "48 8b 44 37 08", "mov    0x8(%rdi,%rsi,1),%rax", "ag0123 ; [rdi,rsi] -> rax:0 ; 1 address 1 ; indexed" },
 	{ "48 8b 04 f5 08 00 00 00", "mov    0x8(,%rsi,8),%rax", "ag0123 ; [rsi] -> rax:0 ; 1 address 1 ; indexed" },
 	{ "48 03 04 77", "add    (%rdi,%rsi,2),%rax", "ag0123 alu012345:1 ; [rdi,rsi] rax -> rax:1 cf:1 zf:1 ; 1 address 1 ; indexed" },
-	{ "48 89 07", "mov    %rax,(%rdi)", "ag23 alu012345 ; [rdi] rax ; 1 ; simple" },
-	{ "48 01 07", "add    %rax,(%rdi)", "ag0123 alu012345:1 ag23 none(std) ; [rdi] rax -> cf:1 zf:1 ; 1 stores result ; simple" },
-	{ "0f 11 07", "movups %xmm0,(%rdi)", "ag23 alu012345 ; [rdi] xmm0 ; 1 ; vmem" },
+	{ "48 89 07", "mov    %rax,(%rdi)", "ag0123 alu012345 ; [rdi] rax ; 1 ; simple" },
+	{ "48 01 07", "add    %rax,(%rdi)", "ag0123 alu012345:1 ag0123 none(std) ; [rdi] rax -> cf:1 zf:1 ; 1 stores result ; simple" },
+	{ "0f 11 07", "movups %xmm0,(%rdi)", "ag0123 alu012345 ; [rdi] xmm0 ; 1 ; vmem" },
+	{ "0f 10 07", "movups (%rdi),%xmm0", "ag02 fs01:1 ; [rdi] -> xmm0:1 ; 1 extra 1 ; vmem" },
 };
 
 static void check(const char *core, const struct show_row *rows, unsigned n)
