@@ -33,6 +33,7 @@ struct drive {
 	const struct driven *driven;   /* the config's */
 	void *state;                   /* of what is driven, or looks a second time */
 	struct spool *spool;           /* NULL: nothing is kept */
+	struct kanata *log;            /* NULL: of stages nothing is logged */
 	bool looked;                   /* a second time */
 	struct profile *profile;
 	int64_t due;                   /* of the next checkpoint, microseconds of the monotonic clock */
@@ -363,6 +364,8 @@ static int start(struct drive *d)
 		err = profile_create(&d->profile, d->config->path);
 	if (!err)
 		err = save_opening(d);
+	if (!err && o->kanata)
+		err = kanata_new(&d->log, o->kanata);
 	if (err)
 		return err;
 	source.code = d->code;
@@ -378,6 +381,8 @@ static int start(struct drive *d)
 
 	if (!d->driven || d->driven->beside)
 		err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods | (d->config->path ? METHODS_FILE : METHODS_PROFILE));
+	if (d->log && !err)
+		lanes_log(d->lanes, d->log);
 	if (d->driven && !err)
 		err = d->driven->open(&d->state, &run);
 	if (err || !d->config->second)
@@ -450,6 +455,18 @@ static int nothing_counted(const struct options *o)
 	return -ENODATA;
 }
 
+static int write_log(struct drive *d)
+{
+	struct query *q;
+	int err = query_new(&q, d->profile);
+
+	if (err)
+		return err;
+	err = kanata_write(d->log, d->code, q);
+	query_free(q);
+	return err;
+}
+
 /* The program has ended, and what the first look found has been saved: a signal ends cyclewise now. */
 static int look_again(struct drive *d)
 {
@@ -490,6 +507,8 @@ static int run(struct drive *d, int *status)
 		return saved;
 	if (!r->window_seen)
 		return nothing_counted(d->config->options);
+	if (d->log)
+		return write_log(d);
 	return d->spool && !last_signal ? look_again(d) : 0;
 }
 
@@ -516,6 +535,7 @@ int drive(struct profile **out, int *status, const struct drive_config *config)
 	if (config->second)
 		config->second->close(d->state);
 	spool_free(d->spool);
+	kanata_free(d->log);
 	if (d->source)
 		d->ops->close(d->source);
 	code_free(d->code);

@@ -38,6 +38,7 @@ struct lanes {
 	struct pipe *timing;           /* of struct job */
 	struct relay *relay;
 	struct spool *spool;           /* NULL: nothing is kept */
+	struct kanata *log;            /* NULL: of stages nothing is logged */
 	size_t nr_methods;
 	const struct method **method;  /* [nr_methods] */
 	size_t slots;                  /* which of them has the counters that programs read */
@@ -50,6 +51,8 @@ static void methods_take(void *ctx, void *p, const struct timed *t, size_t n)
 {
 	struct lane *lane = p;
 
+	if (t && lane->lanes->log)
+		kanata_take(lane->lanes->log, lane, t, n);
 	if (t)
 		feed_batch(&lane->feed, t, n);
 	else
@@ -206,6 +209,11 @@ void lanes_keep(struct lanes *l, struct spool *s)
 {
 	assert(l->model->foresee);
 	l->spool = s;
+}
+
+void lanes_log(struct lanes *l, struct kanata *k)
+{
+	l->log = k;
 }
 
 int lanes_batch(struct lanes *l, const struct step_batch *b)

@@ -7,6 +7,7 @@
 #ifndef CYCLEWISE_CMD_LANES_H
 #define CYCLEWISE_CMD_LANES_H
 
+#include "cmd/kanata.h"
 #include "cmd/spool.h"
 #include "core/core.h"
 #include "method/method.h"
@@ -21,6 +22,8 @@ void lanes_free(struct lanes *l);
 
 /* Batches are kept in `s`, too, from now on; it must outlive the lanes. The model must foresee. */
 void lanes_keep(struct lanes *l, struct spool *s);
+/* Records of stages go to `k`, too, from now on; it must outlive the lanes. */
+void lanes_log(struct lanes *l, struct kanata *k);
 /* Takes a batch to be timed on its thread's core, and copies what it needs of it. 0, or -errno where a new thread's core cannot be made, or the batch cannot be kept. */
 int  lanes_batch(struct lanes *l, const struct step_batch *b);
 /* What the program reads of the counters of `thread`: as of the last step given of it. Waits until that is timed. */

@@ -26,6 +26,7 @@ struct options {
 	const char *report;                /* --report; NULL: standard error or, of what runs nothing, standard output */
 	const char *for_profile;           /* --for; NULL: not given */
 	uint64_t limit;                    /* 0: the command's own */
+	const char *kanata;                /* NULL: not given */
 	bool sweep_period, no_simulation;
 	const char *weights, *only;        /* NULL: the default */
 	GPtrArray *insn, *function, *event, *prefetch; /* const char * */
@@ -46,6 +47,7 @@ enum option_group {
 	OPTIONS_CODE = 1 << 6,             /* what shows code */
 	OPTIONS_DESCRIBE = 1 << 7,         /* what looks at a core and runs nothing */
 	OPTIONS_WHATIF = 1 << 8,           /* what supposes things of instructions */
+	OPTIONS_STAGES = 1 << 9,           /* what has a core a thread and the methods alone */
 };
 
 enum option_kind {

@@ -11,7 +11,7 @@ const struct command command_record = {
 		"`cyclewise report` and `cyclewise annotate`. An older file of that name is kept with .old behind its name.\n\n"
 		"The file is written every few seconds: whatever ends the run, it holds all but the last of them, marked "
 		"incomplete. It is an SQLite database.",
-	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST,
+	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST | OPTIONS_STAGES,
 	.runs = true,
 	.run = run,
 };

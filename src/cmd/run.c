@@ -11,7 +11,7 @@ const struct command command_run = {
 		"functions, source lines and instructions that cost most, each with its stack.\n\n"
 		"The program's input, output and signals are its own, and its exit status is cyclewise's. Options of cyclewise "
 		"stand before PROGRAM.",
-	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST,
+	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST | OPTIONS_STAGES,
 	.runs = true,
 	.run = run,
 };

@@ -360,6 +360,13 @@ def _():
 
 # --- programs that end badly -------------------------------------------------------------------------
 
+@tests.case("a log of stages that cannot be written")
+def _():
+    path = WORK / "no-such-directory" / "log"
+    check_error(125, path, "No such file", None, "run", "--kanata", path, TRUE)
+    check_error(125, "/dev/full", "No space left", None, "run", "-q", "--kanata", "/dev/full", TRUE)
+
+
 @tests.case("exit statuses are passed on")
 def _():
     for status in (0, 1, 2, 42, 125, 126, 127, 128, 139, 255):

@@ -285,6 +285,24 @@ for each in COMPILERS:
     tests.case(f"a program under a fast timer, {each}")(lambda isa=each: signals(isa))
 
 
+@tests.case("a log of stages: every attempt begins and ends, as many commit as are counted, the same every time")
+def _():
+    logs = [WORK / "first.kanata", WORK / "second.kanata"]
+    for log in logs:
+        profile("--skip", 30000, "--count", 5000, "--kanata", log, "--", "gzip", "--version")
+    lines = [line.split("\t") for line in logs[0].read_text().splitlines()]
+    check(lines[0] == ["Kanata", "0004"] and lines[1][0] == "C=", f"begins with {lines[:2]}")
+    kinds = {kind: [line for line in lines if line[0] == kind] for kind in "CILSWR"}
+    begun, ended = ([line[1] for line in kinds[kind]] for kind in "IR")
+    check(sorted(begun, key=int) == sorted(ended, key=int) == [str(n) for n in range(len(begun))], f"{len(begun)} begin, {len(ended)} end")
+    committed = sum(line[3] == "0" for line in kinds["R"])
+    check(committed == 5000 < len(begun), f"{committed} commit of {len(begun)}")
+    check(all(int(line[1]) > 0 for line in kinds["C"]), "time stands still")
+    check({line[3] for line in kinds["S"]} == set("FDSXC"), "stages")
+    check(len(kinds["W"]) > 1000 and any("+0x" in line[3] for line in kinds["L"]), "arrows, names")
+    check(logs[0].read_bytes() == logs[1].read_bytes(), "the logs differ")
+
+
 @tests.case("annotate")
 def _():
     path = WORK / "python.cw"
