@@ -305,14 +305,14 @@ static __attribute__((noinline)) void accesses(struct outcomes *o, const struct 
 
 /* --- branches ---------------------------------------------------------------------------------------- */
 
-/* The branch that the instruction makes a pair with, NULL: none. */
+/* What the instruction makes a pair with, NULL: nothing. */
 static const struct insn *pair(const struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, size_t ahead)
 {
-	if (!(in->flags & INSN_FUSES_NEXT) || !ahead || step_kind(next) != STEP_INSN || next->flags & STEP_ENTER ||
-	    s->flags & STEP_FAULT)
-		return NULL;
-	const struct insn *branch = code_insn(o->code, next->insn);
-	return pair_fuses(o->desc, in, branch) ? branch : NULL;
+	const struct insn *second = in->flags & INSN_FUSES_NEXT ? pair_behind(o->code, in, s, next, ahead) : NULL;
+
+	if (!second || pair_fuses(o->desc, in, second) || pair_joins(o->desc, o->code, in, s, next, ahead))
+		return second;
+	return NULL;
 }
 
 static unsigned resolve(struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, size_t ahead)
@@ -356,9 +356,9 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 	else
 		flags |= deliver(o, in, out);
 	o->fused = false;
-	const struct insn *branch = pair(o, in, s, next, ahead);
-	if (branch) {
-		branch_ports = branch->nr_uops ? o->code->uops[branch->uop].ports : 0;
+	const struct insn *second = pair(o, in, s, next, ahead);
+	if (second) {
+		branch_ports = second->branch && second->nr_uops ? o->code->uops[second->uop].ports : 0;
 		if (next->flags & STEP_TAKEN && branch_ports & o->desc->branch_taken_ports)
 			branch_ports &= (uint16_t)o->desc->branch_taken_ports;
 		kind |= next->flags & STEP_TAKEN ? RECIPE_FIRST | RECIPE_TAKEN : RECIPE_FIRST;

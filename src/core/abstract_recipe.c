@@ -205,7 +205,7 @@ static uint16_t timed_flags(const struct insn *in, unsigned kind)
 
 	if (in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH))
 		f |= TIMED_FLUSHER;
-	return (uint16_t)(f | (kind & RECIPE_SECOND ? TIMED_FUSED : 0u));
+	return (uint16_t)(f | (kind & RECIPE_SECOND && in->branch ? TIMED_FUSED : 0u));
 }
 
 /* Of one that is second of a pair or eliminated. */
@@ -213,7 +213,7 @@ static enum recipe_path path_without_uops(const struct recipe *p)
 {
 	if (p->flags & PATH_ANY_FLAGS)
 		return PATH_ANY;
-	return p->second ? PATH_SECOND : p->eliminated && p->slots == 1 && !p->nr_addr ? PATH_RENAMED : PATH_ANY;
+	return p->second ? PATH_SECOND : p->eliminated && p->slots <= 1 && !p->nr_addr ? PATH_RENAMED : PATH_ANY;
 }
 
 /* All operands are wanted at issue, all results are there with the latency, and none is a vector register. */
@@ -248,7 +248,8 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 {
 	const struct core_desc *d = r->desc;
 	const struct insn *in = code_insn(r->code, insn);
-	bool done_at_rename = (in->flags & INSN_MOVE && d->rename_move_slots && in->nr_data && in->nr_dst) || in->flags & INSN_ZERO;
+	bool joins = in->flags & INSN_MOVE && kind & RECIPE_FIRST, joined = kind & RECIPE_SECOND && !in->branch;
+	bool done_at_rename = joins || (in->flags & INSN_MOVE && d->rename_move_slots && in->nr_data && in->nr_dst) || in->flags & INSN_ZERO;
 
 	*p = (struct recipe){
 		.insn = insn, .flags = in->flags, .branch_ports = branch_ports, .length = in->length, .branch = in->branch,
@@ -256,7 +257,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 		.latency = in->latency, .load_extra = (uint8_t)(in->load_extra + in->address_extra), .timed = timed_flags(in, kind),
 		.result = (uint8_t)(in->bypass | (in->flags & INSN_VINT ? RESULT_INTEGER : 0)),
 		.takes = (uint8_t)((in->bypass ? TAKES_UNIT : 0) | (in->flags & INSN_FP ? TAKES_FLOAT : 0)),
-		.second = kind & RECIPE_SECOND, .stores_result = in->stores_result, .renamed_extra = in->load_extra,
+		.second = kind & RECIPE_SECOND && in->branch, .stores_result = in->stores_result, .renamed_extra = in->load_extra,
 	};
 	p->eliminated = done_at_rename && !(in->flags & (INSN_LOAD | INSN_STORE));
 	registers(p, in);
@@ -266,8 +267,10 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 		p->slots = (uint8_t)d->unmodelled_uops;
 		p->latency = (uint8_t)d->unmodelled_latency;
 	}
-	if (p->second)
+	if (p->second || joins)
 		p->slots = 0;
+	if (joined)
+		p->decode_uops = 0;
 	if (p->eliminated) {
 		p->latency = 0;
 		memset(p->dst_latency, 0, sizeof p->dst_latency);

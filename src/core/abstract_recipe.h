@@ -90,7 +90,7 @@ enum recipe_path {
 	PATH_ANY,
 	PATH_SIMPLE,                   /* as PATH_COMPUTE; no branch, no vector register, all operands and results at one time */
 	PATH_COMPUTE,                  /* one slot, no address, uops that compute alone */
-	PATH_RENAMED,                  /* one slot, done by rename */
+	PATH_RENAMED,                  /* at most one slot, done by rename */
 	PATH_SECOND,                   /* second of a macro-fused pair */
 	PATH_LOAD,                     /* one load, else as PATH_SIMPLE */
 	PATH_MEMORY,                   /* one slot, at most one load and one store */
@@ -106,7 +106,7 @@ struct recipe {
 	uint32_t insn;                 /* index of the static instruction */
 	uint16_t branch_ports;         /* first of a pair: those of the branch */
 	uint16_t timed;                /* enum timed_flags that each record of it has */
-	uint8_t slots, decode_uops, length, branch;
+	uint8_t slots, decode_uops, length, branch; /* slots: 0 of a fused pair's branch, or move; decode_uops: 0 of what comes along with that */
 	uint8_t latency, load_extra, class;
 	uint8_t nr_addr, nr_data, nr_dst;
 	/* data beyond nr_data: REG_NONE; dst beyond nr_dst: RECIPE_NOWHERE */
@@ -137,14 +137,14 @@ struct recipes {
 	size_t nr_of;
 };
 
-/* Kinds of execution that have recipes of their own. */
+/* Kinds of execution that have recipes of their own. Pairs are those of core/pair.h. */
 enum { RECIPE_PLAIN, RECIPE_TAKEN = 1, RECIPE_FIRST = 2 /* of a pair */, RECIPE_SECOND = 4, NR_RECIPE_KINDS = 8 };
 
 /* `desc` and `code` must outlive the recipes. 0 or -errno. */
 int  recipes_init(struct recipes *r, const struct core_desc *desc, const struct code *code);
 void recipes_fini(struct recipes *r);
 
-/* Makes the recipe; `branch_ports`: of the branch that the first of a pair issues with. */
+/* Makes the recipe; `branch_ports`: of the branch that the first of a pair issues with, 0 where it is a move. */
 uint32_t recipe_make(struct recipes *r, uint32_t insn, unsigned kind, uint16_t branch_ports);
 
 /* The number of the recipe. */

@@ -186,8 +186,10 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 		f->why = f->why_supply;
 	else if (!bubble)
 		f->why = RESOURCE_FRONTEND;
-	f->frontend.t += y->slots * v->inverse[RESOURCE_FRONTEND];
-	add_self(v, mode, &f->frontend);
+	if (y->slots) {
+		f->frontend.t += y->slots * v->inverse[RESOURCE_FRONTEND];
+		add_self(v, mode, &f->frontend);
+	}
 	constrain(v, mode, &f->dispatch, &f->frontend);
 	for (unsigned i = 0; i < y->slots; i++)
 		keep(mode, &v->queued[(f->nr_slots + i) & v->ring_mask], &f->dispatch);
@@ -465,7 +467,7 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 		y.kind &= ~(uint32_t)(INSN_LOAD | INSN_STORE);
 	if (path == PATH_LOAD)
 		y.kind |= INSN_LOAD;
-	y.slots = path == PATH_ANY ? p->slots : path != PATH_SECOND;
+	y.slots = path == PATH_ANY || path == PATH_RENAMED ? p->slots : path != PATH_SECOND;
 	y.loads = path == PATH_ANY ? p->part[PART_LOAD].uops : path == PATH_LOAD || (path == PATH_MEMORY && p->part[PART_LOAD].uops);
 	y.stores = path == PATH_ANY ? p->part[PART_STA].uops : path == PATH_MEMORY && p->part[PART_STA].uops;
 	y.eliminated = path == PATH_RENAMED || (path == PATH_ANY && p->eliminated);
@@ -537,6 +539,11 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 		w.level = y.level;
 		w.code_level = y.code_level;
 		w.mispredicted = mispredicted;
+		if (!y.slots && !second) {     /* it comes along with the next, and so in that one's slot */
+			w.dispatch += v->inverse[RESOURCE_FRONTEND];
+			w.complete = later(w.complete, w.dispatch - 1);
+			w.leave = later(w.leave + v->inverse[RESOURCE_RETIRE], w.dispatch);
+		}
 		record(v, f, path, p, y.slots, y.flags, step, &w, out);
 	}
 	return end;

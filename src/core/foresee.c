@@ -88,10 +88,10 @@ static bool straight_find(struct foresight *f, uint32_t first, struct straight *
 	if (in->flags & INSN_UNDECODED)
 		return true;
 	for (s->nr = 1; in < last && s->nr < WRONG_MAX && !ends_straight(in, in + 1); s->nr++) {
-		bool pair = in->flags & INSN_FUSES_NEXT && pair_fuses(f->desc, in, in + 1);
+		const struct insn *before = in++;
+		bool fuses = before->flags & INSN_FUSES_NEXT && pair_fuses(f->desc, before, in);
 
-		in++;
-		slots += pair ? 0 : in->slots;
+		slots += fuses || pair_merges(f->desc, before, in, in->flags & INSN_FUSES_NEXT) ? 0 : in->slots;
 	}
 	s->slots = (uint16_t)slots;
 	return in < last;
@@ -279,7 +279,8 @@ bool foresight_same(const struct core_desc *a, const struct core_desc *b)
 			return false;
 	}
 	return !strcmp(a->predictor, b->predictor) && !strcmp(a->tage, b->tage) && !strcmp(a->history, b->history) &&
-		!strcmp(a->wrong_path, b->wrong_path) && !strcmp(a->isa, b->isa) && a->ideal.branch == b->ideal.branch && a->decode_macro_fusion == b->decode_macro_fusion;
+		!strcmp(a->wrong_path, b->wrong_path) && !strcmp(a->isa, b->isa) && a->ideal.branch == b->ideal.branch && a->decode_macro_fusion == b->decode_macro_fusion &&
+		a->decode_move_fusion == b->decode_move_fusion;
 }
 
 void foresight_free(struct foresight *f)

@@ -203,10 +203,10 @@ static inline void frontend_cached_on(const struct frontend *f, struct delivery 
 /* One for which that holds, through the decoders, whose last byte is there, too. */
 void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetched *out);
 
-/* The second of a macro-fused pair travels with the first. */
-static inline void frontend_deliver_second(struct frontend *f, struct fetched *out)
+/* The second of a fused pair travels with the first. */
+static inline void frontend_deliver_second(struct frontend *f, const struct insn *in, struct fetched *out)
 {
-	if (f->path == PATH_DECODE && f->desc->decode_branch_last)
+	if (f->path == PATH_DECODE && in->branch && f->desc->decode_branch_last)
 		f->decode_used = (unsigned)f->desc->decode_width;
 	*out = (struct fetched){
 		.fetch = f->fetch, .avail = f->run.into + (unsigned)f->desc->rename_latency,
@@ -217,12 +217,12 @@ static inline void frontend_deliver_second(struct frontend *f, struct fetched *o
 /* All others. */
 void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fetched *out);
 
-/* The next instruction in fetch order. `fused`: it is the second of a macro-fused pair. */
+/* The next instruction in fetch order. `fused`: it is the second of a fused pair. */
 __attribute__((always_inline))
 static inline void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
 {
 	if (fused)
-		frontend_deliver_second(f, out);
+		frontend_deliver_second(f, in, out);
 	else if (!frontend_goes_on(f, in))
 		frontend_deliver_other(f, in, out);
 	else if (f->path == PATH_DECODE && in->pc - f->here + in->length <= f->here_bytes)
@@ -233,7 +233,7 @@ static inline void frontend_deliver(struct frontend *f, const struct insn *in, b
 		frontend_deliver_other(f, in, out);
 }
 
-/* It dispatched in `cycle` with that many slots of the uop queue (0 for the fused second). */
+/* It dispatched in `cycle` with that many slots of the uop queue (0 for one of a fused pair). */
 static inline void frontend_dispatched(struct frontend *f, unsigned slots, uint64_t cycle)
 {
 	if (slots)

@@ -1,7 +1,7 @@
 /*
  * A uop cache that is read line by line, as Zen 5's: which instructions come in which cycle. Both models' front ends use it.
  *
- * A line holds the next few instructions of the path that made it (a macro-fused pair is one), from where a taken branch led,
+ * A line holds the next few instructions of the path that made it (a fused pair is one), from where a taken branch led,
  * over the ends of windows, up to a taken branch or the end of a page; what kinds of instructions they are, their lengths and
  * their immediates do not matter. So many lines are read a cycle. Of a window, those that begin in it count: as many as are
  * read in a cycle are found by one look-up; where there are more, the next look-up comes some cycles later. A window takes

@@ -202,10 +202,10 @@ static void fuse(struct code *code, uint32_t first, uint32_t second)
 	struct code_private *p = code->priv;
 	struct insn *a = &code->insn[first], *b = &code->insn[second];
 
-	if (!p->arch->fuses(p->entries[first].fuse, p->entries[second].fuse, b->pc))
+	if (!p->arch->fuses(p->entries[first].fuse, p->entries[second].fuse, a, b))
 		return;
 	__atomic_fetch_or(&a->flags, INSN_FUSES_NEXT, __ATOMIC_RELAXED); /* a core may be reading it */
-	if (a->pc / 32 != (b->pc + b->length) / 32)
+	if (b->branch && a->pc / 32 != (b->pc + b->length) / 32)
 		__atomic_fetch_or(&a->flags, INSN_JCC_ERRATUM, __ATOMIC_RELAXED);
 }
 
@@ -219,7 +219,7 @@ static void fuse_neighbours(struct code *code, uint32_t i)
 	other = known_at(code, insn->pc + insn->length);
 	if (other != INDEX_FREE)
 		fuse(code, i, other);
-	for (unsigned back = 1; insn->branch && back <= LONGEST; back++) {
+	for (unsigned back = 1; back <= LONGEST; back++) {
 		other = known_at(code, insn->pc - back);
 		if (other != INDEX_FREE && code->insn[other].length == back)
 			fuse(code, other, i);

@@ -70,7 +70,7 @@ enum insn_flags {
 	INSN_MOVE       = 1u << 17,  /* register copy that rename may eliminate: data[0] -> dst[0] */
 	INSN_MICROCODED = 1u << 18,  /* from the microcode sequencer */
 	INSN_COMPLEX    = 1u << 19,  /* only the first decoder takes it */
-	INSN_FUSES_NEXT = 1u << 20,  /* makes one macro-fused uop with the branch right behind it */
+	INSN_FUSES_NEXT = 1u << 20,  /* makes one uop with the branch right behind it; a move, with arithmetic on what it has copied */
 	INSN_SIMPLE_ADDR = 1u << 21, /* [base + 0..2047], base alone: the short load-to-use latency may apply */
 	INSN_INDEXED    = 1u << 22,  /* memory operand with an index register */
 	INSN_VECTOR_MEM = 1u << 23,  /* loads or stores a vector register */

@@ -10,6 +10,7 @@
  *  - fetch + leave never decreases among the committed (neither TIMED_WRONG nor TIMED_SQUASHED);
  *  - an instruction commits with its last uop;
  *  - the second of a macro-fused pair is a record with 0 slots and TIMED_FUSED, and commits with the first;
+ *  - a copy that is one uop with the arithmetic behind it is a record with 0 slots and no uops in front of that, and commits by itself;
  *  - what has over 255 uops (rep strings, microcode) continues in further records with TIMED_CONTINUED, right behind
  *    it; its flags stand on the first record, its events on any, and it commits with the last;
  *  - at most rename.width slots dispatch in a cycle, and at most 64 instructions commit in one;
@@ -101,7 +102,7 @@ struct timed {
 	uint16_t itlb_stall;   /* the same for the instruction TLB: these come first, from fetch on */
 	uint16_t dispatch_by;  /* records back to the one that made dispatch wait; 0: none, or too far */
 	uint16_t issue_by;     /* the same for issue */
-	uint8_t slots;         /* fused-domain uops = rename slots = ROB entries */
+	uint8_t slots;         /* fused-domain uops = rename slots = ROB entries; 0: those of the first, or next, of its pair */
 	uint8_t uops;          /* unfused uops */
 	uint8_t why;           /* enum dispatch_wait | enum issue_wait << 4 */
 	uint8_t level;         /* enum level of the data | enum ilevel of the instruction << 3 | enum merged */
