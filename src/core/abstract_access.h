@@ -55,11 +55,12 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 			y->why = u->resource;
 		use(v, mode, u->resource, u->amount, &y->begin);
 	}
+	unsigned held = which == PART_LOAD ? v->cost.holds_entry : 0;
 	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1)) {
 		struct waiting *s = v->scheduler[p->scheduler];
-		waiting_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w);
+		waiting_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w, held);
 	} else if (which < NR_PARTS && p->scheduler != RECIPE_NO_SCHEDULER)
-		schedulers_issue(v, mode, v->chosen[which], w);
+		schedulers_issue(v, mode, v->chosen[which], w, held);
 	if (mode == CHRONO_RECORDS && w->t < y->least)
 		y->least = w->t;
 }

@@ -315,10 +315,10 @@ static __attribute__((noinline, cold)) uint64_t waiting_near(struct waiting *w, 
 	return cycle < w->now + WAITING_WINDOW ? cycle : w->now + WAITING_WINDOW - 1;
 }
 
-/* Their entries, as many as dispatch took, are free in the cycle after they issue. */
-INLINE void waiting_issue(const enum chrono_mode mode, struct waiting *w, unsigned entries, const struct when *issue)
+/* Their entries, as many as dispatch took, are free in the cycle after they issue, or `held` cycles later. */
+INLINE void waiting_issue(const enum chrono_mode mode, struct waiting *w, unsigned entries, const struct when *issue, unsigned held)
 {
-	uint64_t cycle = cycle_of(issue->t) + 1;
+	uint64_t cycle = cycle_of(issue->t) + 1 + held;
 
 	if (__builtin_expect(cycle - w->now - 1 >= WAITING_WINDOW - 1, 0)) {
 		cycle = waiting_near(w, cycle);
@@ -405,11 +405,12 @@ INLINE bool constrain_queue(struct chrono *v, const enum chrono_mode mode, struc
 	return waits;
 }
 
-INLINE void schedulers_issue(struct chrono *v, const enum chrono_mode mode, const uint8_t chosen[CORE_SCHEDULERS], const struct when *issue)
+INLINE void schedulers_issue(struct chrono *v, const enum chrono_mode mode, const uint8_t chosen[CORE_SCHEDULERS], const struct when *issue,
+                             unsigned held)
 {
 	for (unsigned s = 0; s < CORE_SCHEDULERS; s++)
 		if (chosen[s])
-			waiting_issue(mode, v->scheduler[s], chosen[s], issue);
+			waiting_issue(mode, v->scheduler[s], chosen[s], issue, held);
 }
 
 /* Cycles up to the last commit, that of the youngest. */

@@ -68,6 +68,7 @@ struct abstract_costs {
 	uint32_t runahead;             /* blocks of fetch that prediction is ahead; 0: none */
 	struct misses misses[NR_MISSES];
 	uint32_t rob, queue, load_queue, store_queue;
+	uint32_t holds_entry;          /* cycles that a load keeps its scheduler's entry beyond its issue */
 	uint32_t scheduler[CORE_SCHEDULERS]; /* 0: absent */
 	uint32_t waiting;              /* of the queue in front of some of them */
 };

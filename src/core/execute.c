@@ -228,6 +228,7 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 	uint64_t done = 0, last = 0;
 	bool any = false;
 
+	a->holds_entry = (uint8_t)o->desc->load_queue_holds_entry;
 	for (unsigned i = 0; i < nr || s < end; i++) {
 		while (s < end && !(s->flags & STEP_LOAD && s->bytes))
 			s++;
@@ -258,6 +259,7 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 			done = later(done, cycle + (unsigned)o->desc->l1d_latency); /* a predicated access that was not made */
 		}
 	}
+	a->holds_entry = 0;
 	return done;
 }
 

@@ -39,16 +39,22 @@ static inline uint8_t domain(const struct insn *in)
 	return (uint8_t)((in->flags & INSN_VINT ? REG_DOMAIN_INT : 0) | in->bypass << REG_BYPASS_SHIFT);
 }
 
-/* The uop issues on `port` in `cycle`: its entry is free in the next, and its port's count is lowered in the one after (uiCA). */
+/*
+ * The uop issues on `port` in `cycle`: its entry is free in the next, unless it is held for longer, and its port's count is lowered
+ * in the one after (uiCA).
+ */
 static inline void issued(struct ooo *o, struct attempt *a, unsigned port, uint64_t cycle)
 {
 	unsigned scheduler = o->sched_of_port[port];
 
 	ports_book(&o->ports, port, cycle);
-	if (scheduler != NO_SCHEDULER)
+	if (scheduler != NO_SCHEDULER && !a->holds_entry) {
 		release_add_two(&o->held, HELD_SCHEDULER + scheduler, HELD_PORT + port, cycle + 1);
-	else
+	} else {
 		release_add(&o->held, HELD_PORT + port, cycle + 2);
+		if (scheduler != NO_SCHEDULER)
+			release_add(&o->held, HELD_SCHEDULER + scheduler, cycle + 1 + a->holds_entry);
+	}
 	a->issue = cycle < a->issue ? cycle : a->issue;
 }
 

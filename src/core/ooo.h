@@ -156,6 +156,7 @@ struct attempt {
 	uint64_t dispatch, dispatch_last; /* first and last slot */
 	uint32_t slot_position;        /* slots of older instructions in the cycle of `dispatch` */
 	uint8_t dispatch_wait, issue_wait;
+	uint8_t holds_entry;           /* cycles that the uop in hand keeps its scheduler entry beyond its issue */
 	uint64_t dispatch_by, issue_by;/* record number + 1; 0: none */
 
 	uint64_t ready, issue, complete;

@@ -108,6 +108,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 #define LSQ_PARAMS(X) \
 	X(load_queue, entries, 72, 1, 1024, "loads", "from dispatch to commit") \
 	X(load_queue, restart, 0, 0, 50, "cycles", "loads that cross a page or alias a store start anew, one in so many cycles; 0: as many as like") \
+	X(load_queue, holds_entry, 0, 0, 20, "cycles", "that a load keeps its entry of the scheduler beyond its issue: until L1D has answered") \
 	X(store_queue, entries, 56, 1, 1024, "stores", "from dispatch until written to the L1 data cache") \
 	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", "written to the L1 data cache a cycle; one that crosses a line is written in two") \
 	X(store_queue, prefetch, 1, 0, 1, "0/1", "ownership of a store's line is requested when its address is known, not at the head") \

@@ -88,6 +88,24 @@ static void test_205_scheduler_out_of_order(void **state)
 	machine_free(m);
 }
 
+/* A load that could issue at once takes the one entry until it has, or some cycles longer. */
+static void test_214_loads_hold_entries(void **state)
+{
+	for (int32_t held = 0; held <= 5; held += 5) {
+		struct machine *m = wide_machine();
+		uint32_t load = make_load(m, 1, 0);
+
+		m->desc.sched0_entries = 1;
+		m->desc.sched0_ports = MEM;
+		m->desc.load_queue_holds_entry = held;
+		for (int i = 0; i < 50; i++)
+			run_access(m, load, 0x10000, 8);
+		time_steps(m, 1000);
+		assert_int_equal(timed_dispatch(committed(m, 40)) - timed_dispatch(committed(m, 20)), 20 * (2 + held));
+		machine_free(m);
+	}
+}
+
 static void test_206_eliminated_move(void **state)
 {
 	struct machine *m = wide_machine();
@@ -256,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_204_rob),
 		cmocka_unit_test(test_205_scheduler_out_of_order),
 		cmocka_unit_test(test_206_eliminated_move),
+		cmocka_unit_test(test_214_loads_hold_entries),
 		cmocka_unit_test(test_207_several_schedulers),
 		cmocka_unit_test(test_208_more_uops_than_entries),
 		cmocka_unit_test(test_210_more_uops_than_all_entries),

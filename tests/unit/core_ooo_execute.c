@@ -234,6 +234,23 @@ static void t210_scheduler_full(void **state)
 }
 
 /* A reorder buffer of 64 behind an operation of 200 cycles. */
+/* Four entries for loads, all of which issue at once: the fifth waits until the first gives its own back, a cycle after issue or later. */
+static void t217_loads_hold_entries(void **state)
+{
+	for (int32_t held = 0; held <= 5; held += 5) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.sched1_entries = 4;
+		m->desc.load_queue_holds_entry = held;
+		for (int i = 0; i < 8; i++)
+			run_access(m, make_load(m, R3, R2), 0x10000, 8);
+		machine_time(m);
+		assert_int_equal(timed_dispatch(committed(m, 4)), committed(m, 0)->issue + 1 + (unsigned)held);
+		assert_int_equal(timed_dispatch_wait(committed(m, 4)), WAIT_SCHEDULER);
+		machine_free(m);
+	}
+}
+
 static void t211_rob_full(void **state)
 {
 	struct machine *m = machine_new();
@@ -444,6 +461,7 @@ int main(void)
 		cmocka_unit_test(t208_unit_between),
 		cmocka_unit_test(t209_bound_in_turn),
 		cmocka_unit_test(t210_scheduler_full),
+		cmocka_unit_test(t217_loads_hold_entries),
 		cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers),
 		cmocka_unit_test(t213_slots),
