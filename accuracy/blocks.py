@@ -10,7 +10,7 @@ SAMPLES = 100
 
 
 def build(folder):
-    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-static", "-o", str(folder / "runner"),
+    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-static-pie", "-o", str(folder / "runner"),
                     str(HERE / "blocks/runner.c"), str(HERE / "clock.c")], check=True)
 
 

@@ -11,6 +11,9 @@
  * are set anew; memory is before each run. Ref: Chen and others, BHive, 2019, whose idea it is to map what faults; they
  * map one frame everywhere, which processors that predict ways by virtual addresses take for many.
  *
+ * It has to be a position-independent executable: the kernel puts the heap of another anywhere in the gigabyte behind it, where
+ * code, state and pages are to be.
+ *
  * Without SAMPLES it runs ROUNDS times to map all pages, and then as often between the marks of region "block". With
  * SAMPLES it is timed so often; see clock.h. Exit status 3: the block does something that cannot be made valid.
  */
