@@ -203,18 +203,11 @@ static void prefetch_l1(struct outcome_memory *m, struct outcome_l1 *l, uint64_t
 	train_below(m, line, from, out);
 }
 
-/* A demand access of L1. */
-static void read_l1(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, uint32_t offset, struct outcome_word *w,
-                    struct outcome_stream *out)
+/* The same for a demand access: its level and slots. */
+static void fill_l1_for(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, uint32_t offset, struct outcome_word *w, struct outcome_stream *out)
 {
-	int64_t found = cache_access(&l->lines, line);
 	enum level from;
 
-	w->level = LEVEL_L1;
-	if (__builtin_expect(found >= 0 || l->ideal, 1)) {
-		w->slot = found >= 0 ? (uint16_t)found : UINT16_MAX;
-		return;
-	}
 	w->slot = (uint16_t)fill_l1(m, l, line, &from, &w->slot2, out);
 	w->level = (uint8_t)from;
 	if (l == &m->data)
@@ -290,24 +283,34 @@ static inline uint64_t translate(struct outcome_memory *m, struct outcome_l1 *l,
 
 /* --- accesses ---------------------------------------------------------------------------------------- */
 
-static inline void access_line(struct outcome_memory *m, const struct outcome_word *what, uint64_t vaddr, uint64_t pc, enum outcome_split split,
-                               struct outcome_stream *out)
+/* A line that L1D lacks, or that an ideal one need not look for: the access's level and slots. */
+static __attribute__((noinline)) uint64_t access_miss(struct outcome_memory *m, uint64_t line, uint32_t offset, struct outcome_stream *out)
+{
+	struct outcome_word w = { .level = LEVEL_L1, .slot = UINT16_MAX };
+
+	if (!m->data.ideal)
+		fill_l1_for(m, &m->data, line, offset, &w, out);
+	return outcome_pack(&w);
+}
+
+static inline void access_line(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint64_t pc, enum outcome_split split, struct outcome_stream *out)
 {
 	uint32_t offset = (uint32_t)vaddr & ((1u << m->line_shift) - 1);
-	struct outcome_word w = *what;
 	enum outcome_tlb tlb;
+	const uint64_t line = translate(m, &m->data, vaddr, &tlb, out);
+	const int64_t found = cache_access(&m->data.lines, line);
+	const enum outcome_kind kind = outcome_kind(what);
+	uint64_t word = what | (uint64_t)split << 10;
 
-	uint64_t line = translate(m, &m->data, vaddr, &tlb, out);
-	w.split = (uint8_t)split;
-	w.tlb = (uint8_t)tlb;
-	w.simple = w.simple && tlb == TLB_HIT;
-	read_l1(m, &m->data, line, offset, &w, out);
-	if (w.kind == OUTCOME_STORE && w.slot != UINT16_MAX)
-		m->data.lines.lines[w.slot].dirty = true;
-	outcome_push(out, outcome_pack(&w));
-	if (w.level != LEVEL_L1)
-		after_miss(m, &m->data, line, (enum level)w.level, out);
-	if (w.kind == OUTCOME_STORE || w.kind == OUTCOME_SOFT)
+	if (__builtin_expect(tlb != TLB_HIT, 0))
+		word = (word & ~OUTCOME_SIMPLE) | (uint64_t)tlb << 8;
+	word |= __builtin_expect(found >= 0, 1) ? LEVEL_L1 << 4 | (uint64_t)(uint16_t)found << 24 : access_miss(m, line, offset, out);
+	if (kind == OUTCOME_STORE && outcome_slot(word) != UINT16_MAX)
+		m->data.lines.lines[outcome_slot(word)].dirty = true;
+	outcome_push(out, word);
+	if (__builtin_expect(outcome_level(word) != LEVEL_L1, 0))
+		after_miss(m, &m->data, line, outcome_level(word), out);
+	if (kind == OUTCOME_STORE || kind == OUTCOME_SOFT)
 		return;
 	if (m->next_on && next_line_train(&m->next_line, line, offset) && lines_left(m->line_shift, line))
 		prefetch_l1(m, &m->data, line + 1, out);
@@ -319,27 +322,24 @@ static inline void access_line(struct outcome_memory *m, const struct outcome_wo
 }
 
 /* One that crosses lines. */
-static __attribute__((noinline)) void access_lines(struct outcome_memory *m, struct outcome_word what, uint64_t vaddr, uint64_t last, uint64_t pc,
+static __attribute__((noinline)) void access_lines(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint64_t last, uint64_t pc,
                                                    struct outcome_stream *out)
 {
-	uint64_t size = 1ull << m->line_shift;
+	uint64_t size = 1ull << m->line_shift, further = outcome_access_word(outcome_kind(what), outcome_kind(what) == OUTCOME_STORE, false);
 
-	what.simple = false;
-	access_line(m, &what, vaddr, pc, (vaddr ^ last) >> m->page_shift ? SPLIT_PAGE : SPLIT_LINE, out);
-	what.distance = what.kind == OUTCOME_STORE;
+	access_line(m, what & ~OUTCOME_SIMPLE, vaddr, pc, (vaddr ^ last) >> m->page_shift ? SPLIT_PAGE : SPLIT_LINE, out);
 	for (uint64_t at = (vaddr & ~(size - 1)) + size; at <= last; at += size)
-		access_line(m, &what, at, pc, SPLIT_NONE, out);
+		access_line(m, further, at, pc, SPLIT_NONE, out);
 }
 
-void outcome_access(struct outcome_memory *m, const struct outcome_word *what, uint64_t vaddr, uint32_t bytes, uint64_t pc,
-                    struct outcome_stream *out)
+void outcome_access(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct outcome_stream *out)
 {
 	uint64_t last = vaddr + bytes - 1;
 
 	if (__builtin_expect((vaddr ^ last) >> m->line_shift == 0, 1))
 		access_line(m, what, vaddr, pc, SPLIT_NONE, out);
 	else
-		access_lines(m, *what, vaddr, last, pc, out);
+		access_lines(m, what, vaddr, last, pc, out);
 }
 
 void outcome_fetch(struct outcome_memory *m, uint64_t vaddr, struct outcome_stream *out)
@@ -349,7 +349,13 @@ void outcome_fetch(struct outcome_memory *m, uint64_t vaddr, struct outcome_stre
 	uint64_t line = translate(m, &m->code, vaddr, &tlb, out);
 
 	w.tlb = (uint8_t)tlb;
-	read_l1(m, &m->code, line, 0, &w, out);
+	int64_t found = cache_access(&m->code.lines, line);
+	if (found < 0 && !m->code.ideal) {
+		fill_l1_for(m, &m->code, line, 0, &w, out);
+	} else {
+		w.level = LEVEL_L1;
+		w.slot = found >= 0 ? (uint16_t)found : UINT16_MAX;
+	}
 	bool missed = w.level != LEVEL_L1;
 	if (!missed && w.slot != UINT16_MAX && m->code.lines.lines[w.slot].from != LEVEL_NONE) {
 		w.level = m->code.lines.lines[w.slot].from;

@@ -43,8 +43,8 @@ struct outcome_memory {
 int  outcome_memory_init(struct outcome_memory *m, const struct core_desc *d);
 void outcome_memory_fini(struct outcome_memory *m);
 
-/* An access of `bytes` at `vaddr`: a word for each line. what: its kind; distance, for the first; simple, where it does not split. */
-void outcome_access(struct outcome_memory *m, const struct outcome_word *what, uint64_t vaddr, uint32_t bytes, uint64_t pc,
+/* An access of `bytes` at `vaddr`: a word for each line. what: outcome_access_word(); its distance for the first, simple where it does not split. */
+void outcome_access(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint32_t bytes, uint64_t pc,
                     struct outcome_stream *out);
 /* Code of the line at `vaddr`. A word only where it is not in L1I and its page in the ITLB. */
 void outcome_fetch(struct outcome_memory *m, uint64_t vaddr, struct outcome_stream *out);

@@ -86,11 +86,11 @@ static inline bool uop_lookup(struct outcomes *o, uint64_t window)
 }
 
 /* The decoders have left the window they were building. A line is marked dirty where a further way belongs to the window. */
-static void build_end(struct outcomes *o)
+static __attribute__((noinline)) void build_enter(struct outcomes *o)
 {
 	unsigned each = (unsigned)o->desc->uopcache_line_uops, ways = (o->build_uops + each - 1) / each;
 
-	if (o->building != UINT64_MAX && o->build_ok && ways && ways <= (unsigned)o->desc->uopcache_max_ways) {
+	if (o->build_ok && ways && ways <= (unsigned)o->desc->uopcache_max_ways) {
 		for (unsigned way = 0; way < ways; way++) {
 			struct cache_victim victim;
 			int64_t at = cache_access(&o->uops, uop_tag(o->building, way));
@@ -99,6 +99,12 @@ static void build_end(struct outcomes *o)
 		}
 	}
 	o->building = UINT64_MAX;
+}
+
+static inline void build_end(struct outcomes *o)
+{
+	if (o->building != UINT64_MAX)
+		build_enter(o);
 }
 
 static void build_add(struct outcomes *o, const struct insn *in, uint64_t window)
@@ -166,14 +172,12 @@ static __attribute__((noinline)) unsigned decode(struct outcomes *o, const struc
 	return OUTCOME_DECODED | OUTCOME_LINES;
 }
 
-/* How the instruction comes into the core: flags of the head. Code lines go to `out`. */
-static inline unsigned deliver(struct outcomes *o, const struct insn *in, struct outcome_stream *out)
+/* The path comes into another window, or is not in the uop cache. */
+static __attribute__((noinline)) unsigned deliver_slow(struct outcomes *o, const struct insn *in, struct outcome_stream *out)
 {
 	enum entry entry = ENTRY_NONE;
 	unsigned flags = 0;
 
-	if (in->pc >> o->window_shift == o->inside)
-		return o->lines.most ? reads(&o->lines, o->desc, in, ENTRY_NONE) : 0;
 	if (o->uops_on) {
 		uint64_t window = in->pc >> o->window_shift;
 		if (o->broken || window != o->window) {
@@ -197,6 +201,14 @@ static inline unsigned deliver(struct outcomes *o, const struct insn *in, struct
 	if (!o->cached)
 		return flags | decode(o, in, out);
 	return o->lines.most ? flags | reads(&o->lines, o->desc, in, entry) : flags;
+}
+
+/* How the instruction comes into the core: flags of the head. Code lines go to `out`. */
+static inline unsigned deliver(struct outcomes *o, const struct insn *in, struct outcome_stream *out)
+{
+	if (in->pc >> o->window_shift != o->inside)
+		return deliver_slow(o, in, out);
+	return o->lines.most ? reads(&o->lines, o->desc, in, ENTRY_NONE) : 0;
 }
 
 /* --- memory ------------------------------------------------------------------------------------------ */
@@ -242,10 +254,9 @@ static inline void written(struct outcomes *o, const struct insn *in, const stru
 	o->loaded = (o->loaded & ~p->writes) | (from_load ? p->loads : 0);
 }
 
+/* Of a load that reads what a store wrote. */
 static enum outcome_kind load_kind(const struct outcomes *o, const struct insn *in, const struct step *s, const struct source *from)
 {
-	if (!from->distance)
-		return OUTCOME_LOAD;
 	if (!from->whole)
 		return OUTCOME_PARTIAL;
 	if (renamed(o, in, s, from->distance))
@@ -256,21 +267,19 @@ static enum outcome_kind load_kind(const struct outcomes *o, const struct insn *
 static void load(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
 {
 	struct source from = shadow_load(&o->shadow, s->addr, s->bytes);
-	struct outcome_word what = {
-		.kind = (uint8_t)load_kind(o, in, s, &from), .distance = (uint16_t)from.distance,
-		.simple = in->flags & INSN_SIMPLE_ADDR && in->nr_addr && in->addr[0] < REG_VECTOR && o->loaded >> in->addr[0] & 1,
-	};
+	bool simple = in->flags & INSN_SIMPLE_ADDR && in->nr_addr && in->addr[0] < REG_VECTOR && o->loaded >> in->addr[0] & 1;
+	enum outcome_kind kind = from.distance ? load_kind(o, in, s, &from) : OUTCOME_LOAD;
 
 	if (o->aliases && !from.distance) {
-		what.distance = (uint16_t)shadow_alias(&o->shadow, s->addr, s->bytes);
-		what.kind = what.distance ? OUTCOME_ALIAS : OUTCOME_LOAD;
+		from.distance = shadow_alias(&o->shadow, s->addr, s->bytes);
+		kind = from.distance ? OUTCOME_ALIAS : OUTCOME_LOAD;
 	}
-	outcome_access(&o->memory, &what, s->addr, s->bytes, in->pc, out);
+	outcome_access(&o->memory, outcome_access_word(kind, from.distance, simple), s->addr, s->bytes, in->pc, out);
 }
 
 static inline void store(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
 {
-	outcome_access(&o->memory, &(struct outcome_word){ .kind = OUTCOME_STORE }, s->addr, s->bytes, in->pc, out);
+	outcome_access(&o->memory, OUTCOME_STORE, s->addr, s->bytes, in->pc, out);
 	if (o->desc->forward_renamed)
 		mirror(o, in, s);
 	shadow_store(&o->shadow, s->addr, s->bytes, o->aliases);
@@ -282,7 +291,7 @@ static __attribute__((noinline)) void accesses(struct outcomes *o, const struct 
 
 	if (in->flags & INSN_PREFETCH) {
 		if (s->addr)
-			outcome_access(&o->memory, &(struct outcome_word){ .kind = OUTCOME_SOFT }, s->addr, 1, in->pc, out);
+			outcome_access(&o->memory, OUTCOME_SOFT, s->addr, 1, in->pc, out);
 		return;
 	}
 	for (i = 0; i < nr_steps; i++) {
@@ -294,7 +303,7 @@ static __attribute__((noinline)) void accesses(struct outcomes *o, const struct 
 			if (i < PASSED)
 				load(o, in, &s[i], out);
 			else
-				outcome_access(&o->memory, &(struct outcome_word){ .kind = OUTCOME_LOAD }, s[i].addr, s[i].bytes, in->pc, out);
+				outcome_access(&o->memory, OUTCOME_LOAD, s[i].addr, s[i].bytes, in->pc, out);
 		}
 	}
 	for (i = 0; i < nr_steps; i++) {

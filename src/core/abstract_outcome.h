@@ -80,6 +80,12 @@ static inline uint64_t outcome_pack(const struct outcome_word *w)
 	return w->kind | (unsigned)w->level << 4 | (unsigned)w->simple << 7 | (unsigned)w->tlb << 8 | (unsigned)w->split << 10 | (unsigned)w->distance << 12 |
 	       (uint64_t)w->slot << 24 | (uint64_t)w->slot2 << 40;
 }
+/* Of an access what is known before its lines are looked up, a word without the rest. */
+#define OUTCOME_SIMPLE (UINT64_C(1) << 7)
+static inline uint64_t outcome_access_word(enum outcome_kind kind, unsigned distance, bool simple)
+{
+	return kind | (uint64_t)simple << 7 | (uint64_t)distance << 12;
+}
 static inline enum outcome_kind outcome_kind(uint64_t w) { return (enum outcome_kind)(w & 15); }
 static inline enum level outcome_level(uint64_t w) { return (enum level)(w >> 4 & 7); }
 static inline bool outcome_simple(uint64_t w) { return w >> 7 & 1; }
