@@ -15,7 +15,9 @@ const struct command command_annotate = {
 	.help =
 		"Prints the source and disassembly of the function SYMBOL of a recorded profile, FILE or cyclewise.cw: of each "
 		"instruction its executions, its cycles, cycles an execution, its stack, and what most of it is.\n\n"
-		"SYMBOL is a linkage name, a whole demangled name, one without its parameters, or its last component.",
+		"SYMBOL is a linkage name, a whole demangled name, one without its parameters, or its last component. In its place may "
+		"stand an instruction as reports name it, FUNCTION+OFFSET or an address: printed is the function that it is in or, of code "
+		"without names, what was executed around it.",
 	.groups = OPTIONS_LIST | OPTIONS_CODE,
 	.run = run,
 };
@@ -30,6 +32,24 @@ static int need_cycles(const struct recorded *rec, const char *path)
 	error_set(ENODATA, path, "was written by `cyclewise %s`, and has no cycles of instructions", view->name);
 	error_remedy("`cyclewise report` shows it; `cyclewise record` makes one that has");
 	return -ENODATA;
+}
+
+/* The function that the operand names, or is in. */
+static int find(struct view_request *r, const char *operand)
+{
+	GPtrArray *insns;
+	int err;
+
+	if (named_place(operand))
+		return named_function(r->query, operand, &r->function);
+	insns = g_ptr_array_new();
+	err = named_insns(r->query, operand, insns);
+	if (!err) {
+		r->around = insns->pdata[0];
+		r->function = r->around->function;
+	}
+	g_ptr_array_free(insns, TRUE);
+	return err;
 }
 
 static int run(struct invocation *call)
@@ -47,7 +67,7 @@ static int run(struct invocation *call)
 	if (!err)
 		err = need_cycles(&rec, path);
 	if (!err)
-		err = named_function(rec.request.query, call->argv[call->argc - 1], &rec.request.function);
+		err = find(&rec.request, call->argv[call->argc - 1]);
 	rec.request.resources = call->options.with_resources;
 	if (!err)
 		err = output_view(&call->output, view_find("annotate"), &rec.request);

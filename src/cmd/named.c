@@ -26,7 +26,9 @@ static int unknown(struct query *q, const char *name)
 			nearest_offer(&near, f[i].linkage);
 	}
 	error_set(ENOENT, name, "no function of this name was executed");
-	if (near.best)
+	if (!strcmp(name, "(no symbol)") || !strcmp(name, "(JIT code)"))
+		error_remedy("give the address of one of its instructions, as `cyclewise report` shows them: 0x1139");
+	else if (near.best)
 		error_remedy("did you mean %s? (`cyclewise report --limit %zu` lists all)", near.best, n);
 	else
 		error_remedy("`cyclewise report --limit %zu` lists all functions", n);
@@ -64,21 +66,27 @@ int named_function(struct query *q, const char *name, const struct query_functio
 
 /* --- instructions ------------------------------------------------------------------------------------ */
 
-/* A whole number, as reports write offsets and addresses; false: `text` is none. */
-static bool number(const char *text, uint64_t *out)
+/* A whole number, as reports write offsets and addresses, and behind that of an address " [MODULE]"; false: `text` is none. */
+static bool number(const char *text, bool address, uint64_t *out)
 {
 	char *end;
 
 	errno = 0;
 	*out = strtoull(text, &end, 0);
-	return *text >= '0' && *text <= '9' && !*end && !errno;
+	if (*text < '0' || *text > '9' || errno)
+		return false;
+	return !*end || (address && g_str_has_prefix(end, " [") && g_str_has_suffix(end, "]"));
 }
 
 /* FUNCTION+OFFSET, where *plus is not NULL, or an address. False: it is neither. */
 static bool parse(const char *place, const char **plus, uint64_t *where)
 {
 	*plus = strrchr(place, '+');
-	return *plus != place && number(*plus ? *plus + 1 : place, where);
+	if (number(place, true, where)) { /* the name of a module may have a plus in it */
+		*plus = NULL;
+		return true;
+	}
+	return *plus && *plus != place && number(*plus + 1, false, where);
 }
 
 int named_place(const char *place)
@@ -124,6 +132,21 @@ static int at_offset(struct query *q, const char *place, const char *function, u
 	return err;
 }
 
+static const char *last_name(const char *module)
+{
+	const char *slash = module ? strrchr(module, '/') : NULL;
+
+	return slash ? slash + 1 : module ? module : "JIT code";
+}
+
+/* Whether the module is the one that stands behind the address in `place`, or none does. */
+static bool meant(const char *place, const char *module)
+{
+	const char *bracket = strchr(place, '['), *name = last_name(module);
+
+	return !bracket || (!strncmp(bracket + 1, name, strlen(name)) && !strcmp(bracket + 1 + strlen(name), "]"));
+}
+
 static int at_address(struct query *q, const char *place, uint64_t address, GPtrArray *out)
 {
 	const struct query_insn *in, *first = NULL;
@@ -131,12 +154,12 @@ static int at_address(struct query *q, const char *place, uint64_t address, GPtr
 	int err = query_hot(q, 0, &in, &nr, NULL);
 
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (in[i].address != address)
+		if (in[i].address != address || !meant(place, in[i].module))
 			continue;
 		if (first && g_strcmp0(first->module, in[i].module)) {
 			err = error_set(EINVAL, place, "was executed in %s and in %s", first->module ? first->module : "JIT code",
 			                in[i].module ? in[i].module : "JIT code");
-			error_remedy("say it as FUNCTION+OFFSET");
+			error_remedy("say which, as '0x%" PRIx64 " [%s]' or FUNCTION+OFFSET", address, last_name(first->module));
 			break;
 		}
 		first = &in[i];

@@ -58,7 +58,7 @@ const struct option_row option_rows[] = {
 	ROW("only", 0, OPTIONS_WEIGHTS, OPTION_TEXT, WORDS_NONE, only, "NAME,...",
 	    "Weights these resources alone. Without this, all that the core has."),
 	ROW("insn", 0, OPTIONS_WHATIF, OPTION_MANY, WORDS_NONE, insn, "PLACE",
-	    "The instruction at PLACE, FUNCTION+OFFSET or an address, as reports show them: main+0x1c. May be repeated."),
+	    "The instruction at PLACE, FUNCTION+OFFSET or an address, as reports show them: main+0x1c, '0x1139 [gzip]'. May be repeated."),
 	ROW("function", 0, OPTIONS_WHATIF, OPTION_MANY, WORDS_NONE, function, "NAME",
 	    "All instructions of the function NAME. May be repeated."),
 	ROW("event", 0, OPTIONS_WHATIF, OPTION_MANY, WORDS_EVENT, event, "EVENT,...",

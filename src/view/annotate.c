@@ -93,16 +93,19 @@ static int text(struct text *t, const struct view_request *r)
 	int err;
 
 	assert(f);
-	err = listing_new(&l, r->query, f);
+	err = listing_new(&l, r->query, f, r->around);
 	if (err)
 		return err;
 	head_text(t, r);
 	text_heading(t, "%s", place_function(f, true, name));
 	if (f->file)
 		fprintf(t->out, "  %s\n", place_line(f->file, f->line, name));
-	fprintf(t->out, "  %s cycles, %s%% of the run; %" PRIu32 " of %zu instructions executed\n\n",
-	        number_whole(a, f->stack.units, run->units_per_cycle),
-	        number_ratio(b, f->stack.units * 100, run->cycles_units ? run->cycles_units : 1, 1), f->nr_insns, l->nr);
+	fprintf(t->out, "  %s cycles, %s%% of the run; ", number_whole(a, f->stack.units, run->units_per_cycle),
+	        number_ratio(b, f->stack.units * 100, run->cycles_units ? run->cycles_units : 1, 1));
+	if (f->symbol || !r->around)
+		fprintf(t->out, "%" PRIu32 " of %zu instructions executed\n\n", f->nr_insns, l->nr);
+	else
+		fprintf(t->out, "%zu of the %" PRIu32 " instructions executed, around 0x%" PRIx64 "\n\n", l->nr, f->nr_insns, r->around->address);
 	for (size_t i = 0; i < l->nr; i++)
 		if (l->row[i].insn) {
 			stack_add(&sum, &l->row[i].insn->stack);
@@ -184,7 +187,7 @@ static int json(struct json *j, const struct view_request *r)
 	assert(f);
 	err = r->resources ? resources_new(&table, r->query) : 0;
 	if (!err)
-		err = listing_new(&l, r->query, f);
+		err = listing_new(&l, r->query, f, r->around);
 	if (err) {
 		resources_free(table);
 		return err;

@@ -134,7 +134,19 @@ static uint8_t *function_bytes(struct listing *l, const struct query_function *f
 	return NULL;
 }
 
-int listing_new(struct listing **out, struct query *q, const struct query_function *f)
+/* Leaves of the executed instructions those around one of them. */
+static void narrow(const struct query_insn **in, size_t *n, const struct query_insn *around)
+{
+	size_t at = 0, first;
+
+	while (at < *n && (*in)[at].insn != around->insn)
+		at++;
+	first = at > LISTING_AROUND ? at - LISTING_AROUND : 0;
+	*n = MIN(*n, at + LISTING_AROUND + 1) - first;
+	*in += first;
+}
+
+int listing_new(struct listing **out, struct query *q, const struct query_function *f, const struct query_insn *around)
 {
 	struct listing *l = g_new0(struct listing, 1);
 	struct listing_private *p = g_new0(struct listing_private, 1);
@@ -153,6 +165,8 @@ int listing_new(struct listing **out, struct query *q, const struct query_functi
 		err = symbols_new(&p->symbols);
 	if (err)
 		goto out;
+	if (!f->symbol && around)
+		narrow(&in, &n, around);
 	bytes = function_bytes(l, f, &file, &l->partial);
 	if (bytes && decoder(&p->code, query_run(q))) {
 		l->partial = "no core description for its instruction set could be read";

@@ -290,6 +290,9 @@ def _():
 @tests.case("annotate of a function that is not there")
 def _():
     check_error(125, "no_such_function", "no function of this name", "report", "annotate", recorded(), "no_such_function")
+    check_error(125, "(no symbol)", "no function of this name", "address", "annotate", recorded(), "(no symbol)")
+    check_error(125, "0x1", "no instruction that begins there", "objdump", "annotate", recorded(), "0x1")
+    check_error(125, "0x1 [nosuch]", "no instruction that begins there", "objdump", "annotate", recorded(), "0x1 [nosuch]")
     check_error(2, "SYMBOL", "is missing", "usage", "annotate", recorded(), cwd=str(WORK))
 
 

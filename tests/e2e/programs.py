@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 
-from lib import BUILD, COMPILERS, CYCLEWISE, EVENTS, WORK, Skip, Tests, check, check_sums, compile_program, profile
+from lib import BUILD, COMPILERS, CYCLEWISE, EVENTS, WORK, Skip, Tests, check, check_sums, compile_program, cyclewise, profile
 
 tests = Tests()
 SLACK = 1e-4  # of a sum of some figures, each rounded for print
@@ -301,6 +301,23 @@ def _():
     check({line[3] for line in kinds["S"]} == set("FDSXC"), "stages")
     check(len(kinds["W"]) > 1000 and any("+0x" in line[3] for line in kinds["L"]), "arrows, names")
     check(logs[0].read_bytes() == logs[1].read_bytes(), "the logs differ")
+
+
+@tests.case("annotate code without names by an address")
+def _():
+    path = WORK / "nameless.cw"
+    report, _ = profile("-o", path, "--count", 1000000, "--", "gzip", "-c", __file__)
+    hot = next(row for row in report["hot"] if row["module"] and row["module"].endswith("/gzip"))
+    check(hot["symbol"] is None, f"gzip has names: {hot['symbol']}")
+    done = cyclewise("annotate", "--json", path, f"{hot['address']} [gzip]")
+    check(done.returncode == 0, done.stderr)
+    code = json.loads(done.stdout)["code"]
+    check(hot["address"] in [row["address"] for row in code] and 33 <= len(code) <= 65, f"{len(code)} instructions")
+    check(all(row["executions"] for row in code), "what was never executed")
+    check([row["address"] for row in code] == sorted((row["address"] for row in code), key=lambda a: int(a, 16)), "order")
+    named = next(row for row in report["hot"] if row["symbol"] and row["offset"])
+    done = cyclewise("annotate", "--json", path, f"{named['symbol']}+{named['offset']}")
+    check(done.returncode == 0 and json.loads(done.stdout)["functions"][0]["symbol"] == named["symbol"], done.stderr)
 
 
 @tests.case("annotate")

@@ -1,7 +1,7 @@
 /*
  * Prints one view of a profile that is written by hand, as SQL: what the golden tests compare.
  *
- *   show FIXTURE.sql[,MORE.sql] VIEW text|colour|narrow|json|resources|resources-json [SYMBOL | CORE FILE]
+ *   show FIXTURE.sql[,MORE.sql] VIEW text|colour|narrow|json|resources|resources-json [SYMBOL | 0xADDRESS | CORE FILE]
  *
  * `narrow` is as a terminal of 80 columns shows it, and fails where a line does not fit.
  */
@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "view/view.h"
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "show: %s: %s: %s\n", what, error_get()->what, error_get()->why);
 	exit(1);
@@ -94,6 +94,20 @@ static int show(const struct view *view, const struct view_request *r, const cha
 	return view->text(&t, r);
 }
 
+static const struct query_insn *at(struct query *q, uint64_t address)
+{
+	const struct query_insn *in;
+	size_t n;
+
+	if (query_hot(q, 0, &in, &n, NULL))
+		fail("query");
+	for (size_t i = 0; i < n; i++)
+		if (in[i].address == address)
+			return &in[i];
+	error_set(ENOENT, "annotate", "no such address");
+	fail("address");
+}
+
 int main(int argc, char **argv)
 {
 	struct view_request r = { .version = "0.0.0" };
@@ -114,6 +128,9 @@ int main(int argc, char **argv)
 		if (core_desc_load(core, argv[4]))
 			fail(argv[4]);
 		r.core = core;
+	} else if (argc > 4 && g_str_has_prefix(argv[4], "0x")) {
+		r.around = at(r.query, strtoull(argv[4], NULL, 16));
+		r.function = r.around->function;
 	} else if (argc > 4) {
 		if (query_find(r.query, argv[4], &f, &n) || n != 1)
 			fail(argv[4]);
