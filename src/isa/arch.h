@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "isa/code.h"
+#include "isa/costs.h"
 #include "isa/insn.h"
 #include "isa/llvm.h"
 
@@ -60,7 +61,7 @@ struct arch {
 	/* A prefix that LLVM takes for an instruction of its own: a bit for decoded.prefixes, or 0. NULL: there are none. */
 	uint32_t (*prefix)(const char *form);
 	/* Whether two make one uop where the core fuses such pairs, by their shape.fuse; the second is right behind the first. NULL: never. */
-	bool (*fuses)(uint8_t first, uint8_t second, const struct insn *a, const struct insn *b);
+	bool (*fuses)(const struct cost_core *core, uint8_t first, uint8_t second, const struct insn *a, const struct insn *b);
 	/* Length of an undecodable instruction of which `size` bytes are given. */
 	unsigned (*bad_length)(const uint8_t *bytes, size_t size);
 };

@@ -338,6 +338,8 @@ static int read_core_key(const struct reader *r, const char *key, const char *va
 		return read_whole(r, value, 255, &m->placeholder);
 	if (strcmp(key, "long_address") == 0)
 		return read_whole(r, value, 1, &m->long_address);
+	if (strcmp(key, "fusion") == 0)
+		return read_whole(r, value, FUSION_ARITHMETIC, &m->fusion);
 	return complain(r, "no key of [core] is called '%s'", key);
 }
 

@@ -17,6 +17,8 @@
  *      load_latency = 5            cycles that LLVM's latencies hold for a load into a general register
  *      placeholder = 100           a latency that LLVM gives what it has no figure for
  *      long_address = 1            cycles, at most one, later that a load starts with a scaled index, or with base, index and displacement
+ *      fusion = 2                  what fuses with a conditional jump: 0, as Intel's cores have it (isa/x86.c); 1, as AMD's: compare and test,
+ *                                  whatever the condition; 2, add, sub, and, or, xor, inc and dec as well
  *      wide_closed = p1            ports that 512-bit uops cannot use, whatever LLVM says
  *      [DIV32r !DIV32m]            globs on LLVM's opcode names; `!` excludes; a variant follows a dot (LEA64r.slow)
  *      uops = 2*p0 p5:1 > p01:4    compute uops; `>` starts the next dependent stage; `:n` latency; `/div*6` unit, busy
@@ -67,11 +69,14 @@ struct cost {
 	uint32_t flags_on, flags_off;
 };
 
+enum fusion { FUSION_INTEL, FUSION_COMPARE, FUSION_ARITHMETIC };
+
 struct cost_core {
 	uint16_t load, load_vector, sta, sta_indexed, std, wide_closed; /* port sets; load_vector 0: as load */
 	uint8_t load_latency;      /* cycles */
 	uint8_t placeholder;       /* 0: none */
 	uint8_t long_address;      /* cycles, at most 1 */
+	uint8_t fusion;            /* enum fusion */
 };
 
 struct costs;

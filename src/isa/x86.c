@@ -368,10 +368,13 @@ static bool has_immediate(const struct shape *s)
 }
 
 /*
- * shape.fuse: one of the first three kinds, or SECOND | condition code. Of what has to do with a move besides: MOVE itself, or
- * ONTO what it has copied; WIDE where that has 64 bits.
+ * shape.fuse: SECOND | condition code; or what fuses with that on Intel's cores, one of three kinds, and on AMD's, one of two.
+ * Of what has to do with a move besides: MOVE itself, or ONTO what it has copied; WIDE where that has 64 bits.
  */
-enum { FUSE_TEST = 1, FUSE_CMP, FUSE_INC, FUSE_KIND = 3, FUSE_SECOND = 0x10, FUSE_MOVE = 0x20, FUSE_ONTO = 0x40, FUSE_WIDE = 0x80 };
+enum {
+	FUSE_TEST = 1, FUSE_CMP, FUSE_INC, FUSE_INTEL = 3, FUSE_COMPARE = 1 << 2, FUSE_ARITHMETIC = 1 << 3, FUSE_SECOND = 0x10,
+	FUSE_MOVE = 0x20, FUSE_ONTO = 0x40, FUSE_WIDE = 0x80,
+};
 
 /*
  * A copy of a general register and arithmetic on the copy right behind it. Measured on Zen 5: of 32 or of 64 bits both; not where
@@ -388,26 +391,60 @@ static uint8_t move_fusion(const struct shape *s, const struct operand *m)
 	return s->traits & TAKES_MOVE && !same_sources(s->d) ? FUSE_ONTO | wide : 0;
 }
 
+/* Whether a place's displacement and the immediate both take four bytes. */
+static bool both_long(const struct shape *s, const struct operand *m)
+{
+	int64_t imm = s->d->operand[s->d->nr_explicit - 1].imm, at = m[3].imm;
+	const char *form = decoder_form(s->decoder, s->d->form);
+
+	return has_immediate(s) && imm != (int8_t)imm && at != (int8_t)at && (strstr(form, "32m") || strstr(form, "64m"));
+}
+
+/* Ref: Intel's optimization manual §3.4.2.2. */
+static uint8_t intel_fusion(const struct shape *s, const struct operand *m)
+{
+	if (m && has_immediate(s))
+		return 0;
+	return s->traits & FUSES_TEST ? FUSE_TEST : s->traits & FUSES_CMP ? FUSE_CMP : s->traits & FUSES_INC ? FUSE_INC : 0;
+}
+
+/*
+ * Measured on Zen 5: nothing with an address relative to RIP, nor where displacement and immediate are both long. Which instructions
+ * do, on Zen 3 too: corsix.org, "x86 macro-op fusion notes".
+ */
+static uint8_t amd_fusion(const struct shape *s, const struct operand *m)
+{
+	if (m && (s->regs[m[0].reg].special || both_long(s, m)))
+		return 0;
+	if (!(s->traits & (FUSES_TEST | FUSES_CMP | FUSES_INC | FUSES_LOGIC)))
+		return 0;
+	return s->traits & (FUSES_LOGIC | FUSES_INC | FUSES_ARITHMETIC) ? FUSE_ARITHMETIC : FUSE_COMPARE;
+}
+
 static void fusion(struct shape *s, const struct operand *m)
 {
 	const struct decoded *d = s->d;
 
 	if (s->insn->branch == BRANCH_CONDITIONAL && s->traits & CONDITION)
 		s->fuse = (uint8_t)(FUSE_SECOND | d->operand[d->nr_explicit - 1].imm);
-	else if (!(s->insn->flags & INSN_STORE) && !(m && has_immediate(s)))
-		s->fuse = s->traits & FUSES_TEST ? FUSE_TEST : s->traits & FUSES_CMP ? FUSE_CMP : s->traits & FUSES_INC ? FUSE_INC : 0;
+	else if (!(s->insn->flags & INSN_STORE))
+		s->fuse = intel_fusion(s, m) | amd_fusion(s, m);
 	s->fuse |= move_fusion(s, m);
 }
 
-/* A pair with a branch split at a 64-byte line is not fused. Ref: optimization manual §3.4.2.2; condition codes as encoded. */
-static bool x86_fuses(uint8_t first, uint8_t second, const struct insn *a, const struct insn *b)
+/* Intel's: a pair with a branch split at a 64-byte line is not fused. Ref: optimization manual §3.4.2.2; condition codes as encoded. */
+static bool x86_fuses(const struct cost_core *core, uint8_t first, uint8_t second, const struct insn *a, const struct insn *b)
 {
-	unsigned code = second & 15, kind = first & FUSE_KIND;
+	unsigned code = second & 15, kind = first & FUSE_INTEL;
 	bool sign_overflow_parity = code <= 1 || (code >= 8 && code <= 11), carry = code == 2 || code == 3 || code == 6 || code == 7;
 
 	if (first & FUSE_MOVE)
 		return second & FUSE_ONTO && !((first ^ second) & FUSE_WIDE) && a->dst[0] == b->dst[0];
-	if (!(second & FUSE_SECOND) || kind == 0 || first & FUSE_SECOND || b->pc % 64 == 0)
+	if (!(second & FUSE_SECOND) || first & FUSE_SECOND || b->pc % 64 == 0)
+		return false;
+	if (core->fusion != FUSION_INTEL)
+		return first & FUSE_COMPARE || (first & FUSE_ARITHMETIC && core->fusion == FUSION_ARITHMETIC);
+	if (kind == 0)
 		return false;
 	return kind == FUSE_TEST || (!sign_overflow_parity && (kind == FUSE_CMP || !carry));
 }

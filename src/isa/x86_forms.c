@@ -72,6 +72,9 @@ static const struct trait kind_traits[] = {
 	{ "ADD8*", FUSES_CMP }, { "ADD16*", FUSES_CMP }, { "ADD32*", FUSES_CMP }, { "ADD64*", FUSES_CMP },
 	{ "SUB8*", FUSES_CMP }, { "SUB16*", FUSES_CMP }, { "SUB32*", FUSES_CMP }, { "SUB64*", FUSES_CMP },
 	{ "INC*", FUSES_INC }, { "DEC*", FUSES_INC },
+	{ "OR8*", FUSES_LOGIC }, { "OR16*", FUSES_LOGIC }, { "OR32*", FUSES_LOGIC }, { "OR64*", FUSES_LOGIC },
+	{ "XOR8*", FUSES_LOGIC }, { "XOR16*", FUSES_LOGIC }, { "XOR32*", FUSES_LOGIC }, { "XOR64*", FUSES_LOGIC },
+	{ "AND*", FUSES_ARITHMETIC }, { "ADD*", FUSES_ARITHMETIC }, { "SUB*", FUSES_ARITHMETIC },
 	/* Measured on Zen 5. */
 	{ "MOV32rr*", FUSES_MOVE }, { "MOV64rr*", FUSES_MOVE },
 	{ "ADD32*", TAKES_MOVE }, { "ADC32*", TAKES_MOVE }, { "SUB32*", TAKES_MOVE }, { "SBB32*", TAKES_MOVE }, { "AND32*", TAKES_MOVE },

@@ -220,6 +220,51 @@ static void fuses_pairs(void **state)
 	}
 }
 
+/* What fuses with a conditional jump on AMD's cores: on Zen 2, and on later ones. */
+static void fuses_as_amd(void **state)
+{
+	static const struct {
+		const char *first, *second;
+		bool zen2, zen5;
+	} amd[] = {
+		{ "48 39 f8", "70 10", true, true },             /* cmp; jo */
+		{ "48 85 c0", "72 10", true, true },             /* test; jb */
+		{ "48 83 3f 00", "74 10", true, true },          /* cmpq $0,(%rdi); je */
+		{ "48 3b 07", "78 10", true, true },             /* cmp (%rdi),%rax; js */
+		{ "48 21 f8", "78 10", false, true },            /* and; js */
+		{ "48 83 e8 01", "72 10", false, true },         /* sub $1; jb */
+		{ "48 01 f8", "7a 10", false, true },            /* add; jp */
+		{ "48 09 f8", "74 10", false, true },            /* or; je */
+		{ "48 33 07", "75 10", false, true },            /* xor (%rdi),%rax; jne */
+		{ "48 ff c8", "72 10", false, true },            /* dec; jb */
+		{ "48 ff c0", "78 10", false, true },            /* inc; js */
+		{ "48 11 f8", "74 10", false, false },           /* adc; je */
+		{ "48 f7 d8", "74 10", false, false },           /* neg; je */
+		{ "48 d1 e0", "74 10", false, false },           /* shl; je */
+		{ "0f 58 c1", "74 10", false, false },           /* addps; je */
+		{ "48 01 07", "74 10", false, false },           /* add %rax,(%rdi); je */
+		{ "48 83 3d 04 00 00 00 01", "74 10", false, false },  /* cmpq $1,4(%rip); je */
+		{ "48 3b 0d 04 00 00 00", "74 10", false, false },     /* cmp 4(%rip),%rcx; je */
+		{ "81 ba 23 01 00 00 45 23 01 00", "74 10", false, false }, /* cmpl $0x12345,0x123(%rdx); je */
+		{ "81 7a 08 45 23 01 00", "74 10", true, true },       /* cmpl $0x12345,8(%rdx); je */
+		{ "83 ba 23 01 00 00 12", "74 10", true, true },       /* cmpl $0x12,0x123(%rdx); je */
+		{ "66 81 ba 23 01 00 00 34 12", "74 10", true, true }, /* cmpw $0x1234,0x123(%rdx); je */
+		{ "48 39 f8", "eb 10", false, false },           /* cmp; jmp */
+	};
+
+	(void)state;
+	for (unsigned k = 0; k < 2 * G_N_ELEMENTS(amd); k++) {
+		struct code *code = show_core(k % 2 ? "zen5" : "zen2");
+		uint8_t bytes[SHOW_BYTES];
+		uint32_t a = add(code, 0x1000, amd[k / 2].first);
+		add(code, 0x1000 + show_bytes(amd[k / 2].first, bytes), amd[k / 2].second);
+		bool fuses = code_insn(code, a)->flags & INSN_FUSES_NEXT;
+		if (fuses != (k % 2 ? amd[k / 2].zen5 : amd[k / 2].zen2))
+			fail_msg("%s; %s: fuses %d", amd[k / 2].first, amd[k / 2].second, fuses);
+		code_free(code);
+	}
+}
+
 static void marks_jumps_at_boundaries(void **state)
 {
 	struct code *code = show_core("skylake-sp");
@@ -278,7 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(interns), cmocka_unit_test(interns_as_reference), cmocka_unit_test(decodes_from_pages),
-		cmocka_unit_test(fuses_pairs), cmocka_unit_test(marks_jumps_at_boundaries), cmocka_unit_test(keeps_what_it_cannot_decode),
+		cmocka_unit_test(fuses_pairs), cmocka_unit_test(fuses_as_amd), cmocka_unit_test(marks_jumps_at_boundaries), cmocka_unit_test(keeps_what_it_cannot_decode),
 		cmocka_unit_test(says_what_is_wrong),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,9 @@ static const char *const zen5_ports[] = {
 	"alu0", "alu1", "alu2", "alu3", "alu4", "alu5", "ag0", "ag1", "ag2", "ag3", "fp0", "fp1", "fp2", "fp3", "fs0", "fs1", NULL,
 }, *const zen5_units[] = { "div", "fdiv", NULL };
 
+static const char *const zen2_ports[] = { "alu0", "alu1", "alu2", "alu3", "ag0", "ag1", "ag2", "fp0", "fp1", "fp2", "fp3", NULL };
+static const char *const zen2_units[] = { "div", "fdiv", NULL };
+
 struct code *show_core(const char *name)
 {
 	struct code_config config = { .isa = ISA_X86_64, .cpu = "cascadelake", .features = "", .ports = skylake_ports, .units = skylake_units };
@@ -29,6 +32,8 @@ struct code *show_core(const char *name)
 		config = (struct code_config){ .isa = ISA_AARCH64, .cpu = "cortex-a72", .features = "", .ports = a72_ports, .units = a72_units };
 	else if (strcmp(name, "boom") == 0)
 		config = (struct code_config){ .isa = ISA_RISCV64, .cpu = "generic-rv64", .features = "+m,+a,+f,+d,+c", .ports = boom_ports, .units = boom_units };
+	else if (strcmp(name, "zen2") == 0)
+		config = (struct code_config){ .isa = ISA_X86_64, .cpu = "znver2", .features = "", .ports = zen2_ports, .units = zen2_units };
 	else if (strcmp(name, "zen5") == 0)
 		config = (struct code_config){ .isa = ISA_X86_64, .cpu = "znver4", .features = "", .ports = zen5_ports, .units = zen5_units };
 	config.costs = path;
