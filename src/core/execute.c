@@ -309,7 +309,9 @@ static void write_results(struct ooo *o, struct attempt *a)
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
 		if (a->eliminated) {
+			uint64_t woken = o->reg_woken[in->data[0]];
 			write_register(o, a, reg, a->result, o->reg_by[in->data[0]], flags);
+			o->reg_woken[reg] = woken;
 			continue;
 		}
 		if (latency & DST_WRITEBACK)
@@ -321,7 +323,7 @@ static void write_results(struct ooo *o, struct attempt *a)
 }
 
 /* Compute uops: those of a stage start when the stage before has its results. */
-static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned end, uint64_t ready)
+static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned end, uint64_t woken, uint64_t ready)
 {
 	uint64_t stage_end = ready;
 	unsigned stage = 0;
@@ -333,7 +335,10 @@ static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned e
 			stage = u->stage;
 			stage_end = a->chain_end;
 		}
-		uint64_t cycle = issue_uop(o, a, i, later(stage_end, uop_floor(o, a, i)));
+		uint64_t from = later(stage_end, uop_floor(o, a, i));
+		if (o->port[i] & o->vain && !stage)
+			issue_in_vain(o, o->port[i], woken, from);
+		uint64_t cycle = issue_uop(o, a, i, from);
 		a->chain_end = later(a->chain_end, cycle + u->latency);
 		if (a->in->flags & INSN_WIDE)
 			o->wide_until = later(o->wide_until, cycle);
@@ -384,8 +389,11 @@ void execute(struct ooo *o, struct attempt *a)
 	else if (nr_loads || in->flags & INSN_LOAD)
 		a->load_done = loads(o, a, nr_loads, &addr);
 
-	for (unsigned i = 0; i < in->nr_data; i++)
+	uint64_t woken = later(floor, a->load_done);
+	for (unsigned i = 0; i < in->nr_data; i++) {
 		operand(o, in->data[i], in->data_late[i], a->eliminated ? 0 : bypass(o, in, in->data[i]), &data);
+		woken = later(woken, o->reg_woken[in->data[i]]);
+	}
 	uint64_t ready = later(data.ready, a->load_done);
 	if (in->flags & (INSN_ZERO | INSN_LEAF_RESULT))
 		ready = a->load_done;
@@ -394,7 +402,7 @@ void execute(struct ooo *o, struct attempt *a)
 	else if (in->flags & INSN_UNMODELLED)
 		a->chain_end = later(ready, floor) + (unsigned)o->desc->unmodelled_latency;
 	else
-		compute(o, a, nr_loads, first_store, later(ready, first_store > nr_loads ? floor : 0));
+		compute(o, a, nr_loads, first_store, woken, later(ready, first_store > nr_loads ? floor : 0));
 	if (ready > floor && !a->load_done) {
 		if (!a->issue_wait)
 			a->issue_wait = WAIT_OPERAND;

@@ -83,6 +83,7 @@ struct ooo {
 	uint16_t pair[CORE_PORTS / 2]; /* of ports, to which uops are bound as if by chance */
 	unsigned nr_pairs;
 	uint16_t paired;               /* all of them */
+	uint16_t vain;                 /* those that uops take in vain: all, or none without issue.in_vain */
 	uint32_t pair_draw;            /* a linear congruential generator */
 	uint16_t turn;                 /* ports that uops are bound to in turn */
 	uint16_t turn_behind;          /* of them those behind the one that was bound last */
@@ -95,6 +96,7 @@ struct ooo {
 
 	/* execute */
 	uint64_t reg_ready[NR_REGS];
+	uint64_t reg_woken[NR_REGS];   /* when what waits for it tries to issue: reg_ready, or sooner with issue.in_vain */
 	uint64_t reg_by[NR_REGS];      /* number of the record that wrote it */
 	uint8_t reg_flags[NR_REGS];
 	uint64_t memory_floor;         /* no younger memory operation issues before (fences, locks, acquires) */
@@ -196,7 +198,7 @@ static inline void write_register(struct ooo *o, const struct attempt *a, uint8_
 {
 	if (o->reg_flags[reg] & REG_ELIMINATED)
 		release_at(&o->held, HELD_MOVE + bank_of(reg), a->dispatch + (uint64_t)o->desc->rename_move_release);
-	o->reg_ready[reg] = ready;
+	o->reg_ready[reg] = o->reg_woken[reg] = ready;
 	o->reg_by[reg] = by;
 	o->reg_flags[reg] = flags;
 }

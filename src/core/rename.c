@@ -112,7 +112,7 @@ void rename_stack_sync(struct ooo *o, const struct attempt *a)
 		}
 	}
 	ports_book(&o->ports, port, first);
-	o->reg_ready[o->stack_pointer] = first + 1;
+	o->reg_ready[o->stack_pointer] = o->reg_woken[o->stack_pointer] = first + 1;
 }
 
 static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
@@ -204,6 +204,7 @@ void rename_init(struct ooo *o)
 	pairs_init(o, d);
 	o->turn = o->turn_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
 	o->flags_apart = d->prf_flags_apart != 0;
+	o->vain = d->issue_in_vain ? o->paired : 0;
 	o->bound_cycle = UINT64_MAX;
 	o->stack_followed = d->rename_stack_ports || d->forward_renamed;
 	int32_t most = d->rob_entries;

@@ -234,6 +234,33 @@ static void t210_scheduler_full(void **state)
 }
 
 /* A reorder buffer of 64 behind an operation of 200 cycles. */
+/*
+ * A producer has to wait a cycle for its port. What waits for it is woken as if it had not to, and takes the other port in vain, which
+ * the youngest would have had; not where the result takes longer than a cycle.
+ */
+static void t216_in_vain(void **state)
+{
+	static const struct { int32_t in_vain; uint8_t latency; uint64_t youngest; } kind[] = { { 0, 1, 1 }, { 1, 1, 3 }, { 1, 3, 1 } };
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.rename_bind_pairs = ALU;
+		m->desc.issue_in_vain = kind[k].in_vain;
+		uint32_t producer = make_alu(m, R2, 0, 0, kind[k].latency, ALU0), consumer = make_alu(m, R3, R2, 0, 1, ALU1);
+		run_insn(m, make_alu(m, R1, 0, 0, 1, ALU0));
+		run_insn(m, producer);
+		run_insn(m, consumer);
+		run_times(m, make_alu(m, R4, 0, 0, 1, ALU1), 2);
+		machine_time(m);
+		uint64_t start = committed(m, 0)->issue;
+		assert_int_equal(committed(m, 1)->issue, start + 1);
+		assert_int_equal(committed(m, 2)->issue, start + 1 + kind[k].latency);
+		assert_int_equal(committed(m, 3)->issue, start);
+		assert_int_equal(committed(m, 4)->issue + committed(m, 4)->fetch - committed(m, 0)->fetch, start + kind[k].youngest);
+		machine_free(m);
+	}
+}
+
 /* Four entries for loads, all of which issue at once: the fifth waits until the first gives its own back, a cycle after issue or later. */
 static void t217_loads_hold_entries(void **state)
 {
@@ -461,6 +488,7 @@ int main(void)
 		cmocka_unit_test(t208_unit_between),
 		cmocka_unit_test(t209_bound_in_turn),
 		cmocka_unit_test(t210_scheduler_full),
+		cmocka_unit_test(t216_in_vain),
 		cmocka_unit_test(t217_loads_hold_entries),
 		cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers),
