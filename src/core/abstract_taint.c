@@ -59,16 +59,15 @@ static uint64_t made(const struct taints *p, taint a)
 	return p->made[(a - 1) & p->mask];
 }
 
-/* The bits of `u` that hold now, in p->scratch. */
-static const uint64_t *users_bits(struct taints *p, const struct taint_users *u)
+/* The bits of `u` that hold now. */
+static void users_bits(const struct taints *p, const struct taint_users *u, uint64_t *bits)
 {
 	uint64_t size = p->words * UINT64_C(64);
 
-	memcpy(p->scratch, u->bits, p->words * sizeof *p->scratch);
-	taint_clear(p, p->scratch, u->last + 1, p->now);
+	memcpy(bits, u->bits, p->words * sizeof *bits);
+	taint_clear(p, bits, u->last + 1, p->now);
 	if (u->first + size > p->now && u->first)
-		taint_clear(p, p->scratch, p->now < size ? 0 : p->now - size + 1, u->first - 1);
-	return p->scratch;
+		taint_clear(p, bits, p->now < size ? 0 : p->now - size + 1, u->first - 1);
 }
 
 taint taint_union_slow(struct taints *p, taint a, taint b)
@@ -98,7 +97,10 @@ taint taint_add_slow(struct taints *p, taint a)
 
 taint taint_of_users(struct taints *p, const struct taint_users *u)
 {
-	new_set(p, users_bits(p, u), p->now);
+	uint64_t at = p->next++ & p->mask;
+
+	p->made[at] = p->now;
+	users_bits(p, u, &p->bits[at * p->words]);
 	return taint_union(p, p->next, u->from);
 }
 
@@ -106,9 +108,10 @@ taint taint_union_users(struct taints *p, taint a, const struct taint_users *u)
 {
 	if (!taint_alive(p, a))
 		return taint_of_users(p, u);
-	const uint64_t *users = users_bits(p, u);
 	uint64_t *bits = new_set(p, bits_of(p, a), made(p, a));
+
+	users_bits(p, u, p->scratch);
 	for (uint32_t i = 0; i < p->words; i++)
-		bits[i] |= users[i];
+		bits[i] |= p->scratch[i];
 	return taint_union(p, p->next, u->from);
 }

@@ -54,24 +54,26 @@ taint taint_of_users(struct taints *p, const struct taint_users *u);
 /* a | these */
 taint taint_union_users(struct taints *p, taint a, const struct taint_users *u);
 
-/* Bits of `insn` and those after it up to `to`, less: [from, to] are cleared. */
+/* Clears those of [from, to]. */
 static inline void taint_clear(const struct taints *p, uint64_t *bits, uint64_t from, uint64_t to)
 {
-	uint64_t mask = p->words * UINT64_C(64) - 1;
+	const uint64_t mask = p->words - 1, first = from / 64, last = to / 64;
+	const uint64_t low = UINT64_MAX << (from & 63), high = UINT64_MAX >> (63 - (to & 63));
 
 	if (from > to)
 		return;
-	if (to - from >= mask) {
+	if (__builtin_expect(first == last, 1)) {
+		bits[first & mask] &= ~(low & high);
+		return;
+	}
+	if (to - from >= p->words * UINT64_C(64) - 1) {
 		memset(bits, 0, p->words * sizeof *bits);
 		return;
 	}
-	for (uint64_t at = from; at <= to; ) {
-		uint64_t bit = at & 63, n = 64 - bit;
-		if (n > to - at + 1)
-			n = to - at + 1;
-		bits[(at & mask) / 64] &= ~((n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << bit);
-		at += n;
-	}
+	bits[first & mask] &= ~low;
+	for (uint64_t i = first + 1; i < last; i++)
+		bits[i & mask] = 0;
+	bits[last & mask] &= ~high;
 }
 
 /* Whether the set still says anything: it was not passed by, and someone in it can still be in the window. */
