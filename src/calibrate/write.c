@@ -155,11 +155,20 @@ char *write_core_text(const struct written *w, const char *costs_name)
 	return g_string_free(s, FALSE);
 }
 
+/*
+ * The least difference from the parent that is told: half a cycle, which rounding asks for. Where half of a round trip was deducted
+ * and the two ways are not as long as each other, half a cycle of it is the other way's.
+ */
+static double least_told(const struct form *form)
+{
+	return form->single ? 0.5 : 0.75;
+}
+
 int write_latency(const struct form *form)
 {
 	double delta = form->latency.value - form->parent_latency, latency;
 
-	if (!form->has_latency || form->load || form->latency.noisy || fabs(delta) < 0.5 || !form->insn->latency)
+	if (!form->has_latency || form->load || form->latency.noisy || fabs(delta) < least_told(form) || !form->insn->latency)
 		return -1;
 	latency = form->insn->latency + round(delta);
 	/* Nought is an eliminated move's, which is not a latency to a cost file. */
@@ -173,6 +182,8 @@ int write_load_extra(const struct form *form, const struct form *base)
 	if (!form->load || !form->has_latency || form->latency.noisy || !base || !base->load || base->latency.noisy)
 		return -1;
 	delta = form->latency.value - form->parent_latency - (base->latency.value - base->parent_latency);
+	if (fabs(delta) < least_told(form))
+		return -1;
 	delta = form->insn->load_extra + round(delta);
 	return (int)delta != form->insn->load_extra && delta >= 0 && delta <= 255 ? (int)delta : -1;
 }

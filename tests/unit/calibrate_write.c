@@ -160,6 +160,14 @@ static void latencies_to_write(void **state)
 	assert_int_equal(write_latency(&form), -1);
 	form.latency.value = 6.1;
 	assert_int_equal(write_latency(&form), 6);
+	form.latency.value = 4.6;
+	assert_int_equal(write_latency(&form), 5);
+	form.single = false;                   /* half a cycle of it may be the way back's */
+	assert_int_equal(write_latency(&form), -1);
+	form.latency.value = 5.5;
+	assert_int_equal(write_latency(&form), 6);
+	form.single = true;
+	form.latency.value = 6.1;
 	form.parent_latency = 8;               /* of a chain through something else */
 	assert_int_equal(write_latency(&form), 2);
 	form.latency.value = 0.2;              /* eliminated */
@@ -182,6 +190,11 @@ static void loads_to_write(void **state)
 	assert_int_equal(write_latency(&form), -1);
 	form.latency.value = 4.9;
 	assert_int_equal(write_load_extra(&form, &base), -1);
+	form.latency.value = 5.55;             /* half a cycle later: as above */
+	assert_int_equal(write_load_extra(&form, &base), -1);
+	form.single = true;
+	assert_int_equal(write_load_extra(&form, &base), 2);
+	form.single = false;
 	form.latency.value = 4.1;
 	assert_int_equal(write_load_extra(&form, &base), 0);
 	form.latency.value = 3;
