@@ -276,7 +276,11 @@ INLINE void collide(struct chrono *v, const enum chrono_mode mode, struct way *y
 
 	if (freed->t <= w->t)
 		return;
-	if (outcome_kind(word) == OUTCOME_ALIAS) {
+	if (outcome_kind(word) != OUTCOME_PARTIAL) {
+		if (outcome_kind(word) == OUTCOME_ALIAS_PART && outcome_split(word) != SPLIT_NONE && v->cost.alias_again) {
+			issue(v, mode, y, PART_SPLIT, w);
+			issue(v, mode, y, PART_SPLIT, w);
+		}
 		start_anew(v, mode, y, w);
 		w->t += v->cost.alias;
 		return;
@@ -308,7 +312,7 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 		if (outcome_split(word) == SPLIT_PAGE)
 			start_anew(v, mode, y, &w);
 	}
-	bool collides = outcome_kind(word) == OUTCOME_PARTIAL || outcome_kind(word) == OUTCOME_ALIAS;
+	bool collides = outcome_kind(word) >= OUTCOME_PARTIAL && outcome_kind(word) <= OUTCOME_ALIAS_PART;
 	if (__builtin_expect(collides && outcome_distance(word), 0))
 		collide(v, mode, y, &w, word);
 	struct when there = line(v, mode, y, &w, word);
@@ -384,6 +388,7 @@ INLINE void accesses(struct chrono *v, const enum chrono_mode mode, struct way *
 		case OUTCOME_NARROW:
 		case OUTCOME_PARTIAL:
 		case OUTCOME_ALIAS:
+		case OUTCOME_ALIAS_PART:
 		case OUTCOME_RENAMED:
 			load_word(v, mode, y, *word, walk);
 			y->lines++;

@@ -71,6 +71,7 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->narrow = ticks(d->forward_narrow);
 	c->forward_fail = ticks(d->forward_fail_penalty);
 	c->alias = ticks(d->alias4k_penalty);
+	c->alias_again = d->alias4k_again;
 	c->second = ticks(d->stlb_entries ? d->stlb_latency : 0);
 	c->walk = ticks(d->walk_overhead);
 	c->split[SPLIT_LINE] = ticks(d->split_line_latency);

@@ -271,8 +271,8 @@ static void load(struct outcomes *o, const struct insn *in, const struct step *s
 	enum outcome_kind kind = from.distance ? load_kind(o, in, s, &from) : OUTCOME_LOAD;
 
 	if (o->aliases && !from.distance) {
-		from.distance = shadow_alias(&o->shadow, s->addr, s->bytes);
-		kind = from.distance ? OUTCOME_ALIAS : OUTCOME_LOAD;
+		from = shadow_alias(&o->shadow, s->addr, s->bytes);
+		kind = !from.distance ? OUTCOME_LOAD : from.whole ? OUTCOME_ALIAS : OUTCOME_ALIAS_PART;
 	}
 	outcome_access(&o->memory, outcome_access_word(kind, from.distance, simple), s->addr, s->bytes, in->pc, out);
 }
@@ -468,7 +468,7 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	o->desc = d;
 	o->code = code;
 	o->recipes = recipes;
-	o->aliases = d->alias4k_penalty || d->load_queue_restart;
+	o->aliases = d->alias4k_penalty || d->alias4k_again || d->load_queue_restart;
 	o->simple = d->l1d_simple_latency != d->l1d_latency;
 	o->registers = d->forward_renamed || o->simple;
 	o->copies = d->rename_move_slots;

@@ -44,6 +44,7 @@ enum outcome_kind {
 	OUTCOME_NARROW,                /* a load of fewer bytes than that store's */
 	OUTCOME_PARTIAL,               /* a load of some bytes from that store, the youngest that has any, and of others from elsewhere */
 	OUTCOME_ALIAS,                 /* a load that has only the low 12 bits of its address in common with that store */
+	OUTCOME_ALIAS_PART,            /* the same, of which by those bits that store does not hold all */
 	OUTCOME_RENAMED,               /* a load of which rename knows the store that it reads from: core/mirror.h */
 	OUTCOME_STORE, OUTCOME_SOFT,   /* a store; a software prefetch */
 	OUTCOME_FILL_L1, OUTCOME_FILL_L2, /* a prefetch: the line is on its way to that level */

@@ -107,16 +107,19 @@ static inline struct source shadow_load(const struct shadow *s, uint64_t addr, u
 	return shadow_granule(s, addr / GRANULE, ((1u << bytes) - 1) << place);
 }
 
-/* How many stores back the youngest is at the same place of another page, by granules; 0: none that is near. */
-static inline unsigned shadow_alias(const struct shadow *s, uint64_t addr, uint32_t bytes)
+/* How many stores back the youngest is at the same place of another page, 0: none that is near; and whether it has all of these places. */
+static inline struct source shadow_alias(const struct shadow *s, uint64_t addr, uint32_t bytes)
 {
-	unsigned nearest = 0;
+	struct source nearest = { 0, true };
+	uint64_t first = addr / GRANULE;
 
-	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++) {
+	for (uint64_t g = first; g <= (addr + bytes - 1) / GRANULE; g++) {
 		const struct shadow_place *p = &s->place[g % SHADOW_PLACES];
 		uint32_t back = s->nr_stores - p->store;
-		if (p->granule && p->granule != g && back <= OUTCOME_FAR && (!nearest || back < nearest))
-			nearest = back;
+		unsigned here = p->granule && p->granule != g && back <= OUTCOME_FAR ? back : 0;
+		nearest.whole &= here && (g == first || here == nearest.distance);
+		if (here && (!nearest.distance || here < nearest.distance))
+			nearest.distance = here;
 	}
 	return nearest;
 }

@@ -55,6 +55,7 @@ struct abstract_costs {
 	uint64_t forward[2], narrow;   /* store to load, into a general register and a vector one; more for fewer bytes than the store's */
 	uint64_t forward_fail, alias;  /* a load of what a store wrote in part, once that is in L1D; one that aliases a store */
 	uint64_t second, walk;         /* translation from the second level; a walk beside its loads */
+	bool alias_again;              /* makes both accesses of one that crosses a line again */
 	uint64_t split[3], split_store[3]; /* by enum outcome_split; of stores, beyond the second write */
 	uint64_t mispredict, redirect, btb2; /* resolved to offered again; bubbles */
 	uint64_t issue, commit;        /* dispatch to earliest issue; complete to commit */

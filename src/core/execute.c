@@ -97,22 +97,38 @@ static uint64_t book_first(struct ooo *o, uint16_t ports, uint64_t cycle)
 	return first;
 }
 
+/* Another access of a load that crosses a line: a load port's first free cycle from `cycle` on, of a vector one of split.vector_ports too. */
+static uint64_t access_more(struct ooo *o, const struct attempt *a, const struct uop *u, uint64_t cycle)
+{
+	uint64_t first = book_first(o, u->ports, cycle);
+
+	return a->in->flags & INSN_VECTOR_MEM ? book_first(o, (uint16_t)o->desc->split_vector_ports, first) : first;
+}
+
+static bool aliases_in_part(const struct ooo *o, const struct step *s, uint64_t cycle)
+{
+	struct lsq_answer q;
+
+	lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
+	return q.alias_part;
+}
+
 /*
- * The second access of a load that crosses a line, issued in `cycle`: a load port's next free cycle, of a vector one of
- * split.vector_ports too; over a page, what starts loads anew besides. The cycle in which the load would have been issued to
- * have it in the next.
+ * The second access of a load that crosses a line, issued in `cycle`, and both again where it collides with a store
+ * (alias4k.again); over a page, what starts loads anew besides. The cycle in which the load would have been issued to have the
+ * last of them in the next.
  */
 static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle,
                                                      const struct step *s)
 {
 	if (!u->ports)
 		return cycle;                  /* its ports are no limit */
-	uint64_t second = book_first(o, u->ports, cycle + 1);
-	if (a->in->flags & INSN_VECTOR_MEM)
-		second = book_first(o, (uint16_t)o->desc->split_vector_ports, second);
-	if (second > cycle + 1)
+	uint64_t last = access_more(o, a, u, cycle + 1);
+	if (o->desc->alias4k_again && aliases_in_part(o, s, last))
+		last = access_more(o, a, u, access_more(o, a, u, last + 1) + 1);
+	if (last > cycle + 1)
 		a->issue_wait = WAIT_PORT;
-	return crosses(s, UINT64_C(1) << o->desc->page_bits) ? start_anew(o, a, second - 1) : second - 1;
+	return crosses(s, UINT64_C(1) << o->desc->page_bits) ? start_anew(o, a, last - 1) : last - 1;
 }
 
 /* Load to use where the line is in L1D. */

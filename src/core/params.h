@@ -123,6 +123,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(memdep, clear, 1000000, 1000, 1000000000, "loads", "after so many the predictor forgets all") \
 	X(memdep, penalty, 20, 0, 200, "cycles", "violation found to the refetch of the load") \
 	X(alias4k, penalty, 0, 0, 50, "cycles", "a load whose low 12 address bits overlap an older store's; 0: not modelled") \
+	X(alias4k, again, 0, 0, 1, "0/1", "a load that crosses a line makes both accesses again where that store does not hold all of it, by those bits") \
 	X(split, line_latency, 6, 0, 100, "cycles", "extra latency of a load that crosses a line") \
 	X(split, page_latency, 7, 0, 100, "cycles", "the same, crossing a page") \
 	X(split, line_store, 1, 0, 100, "cycles", "extra drain cycles of a store that crosses a line, its second write among them") \

@@ -353,6 +353,30 @@ static void test_312_stores_in_the_way(void **state)
 	machine_free(m);
 }
 
+/*
+ * Loads of 32 bytes behind a store of 32 another page away, two ports, the first of 52 to the last: over a line four accesses each
+ * where that store holds a part of them by the lower 12 bits, two where all or none; within a line one.
+ */
+static void test_313_loads_again(void **state)
+{
+	static const struct { uint64_t store, load; uint64_t cycles; } kind[] = {
+		{ 0x20, 0x28, 101 }, { 0x40, 0x28, 101 }, { 0x28, 0x28, 49 }, { 0x80, 0x28, 49 }, { 0x10, 0x20, 23 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = wide_machine();
+		uint32_t store = make_store(m, BASE, 1), load = make_load(m, 2, BASE), slow = make_alu(m, 1, 0, 0, 200, ALU);
+		m->desc.alias4k_again = 1;
+		run_insn(m, slow);
+		run_access(m, store, 0x8000 + kind[k].store, 32);
+		for (int i = 0; i < 60; i++)
+			run_access(m, load, 0x9000 + kind[k].load, 32);
+		time_steps(m, 62);
+		assert_int_equal(committed(m, 56)->issue - committed(m, 4)->issue, kind[k].cycles);
+		machine_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,7 +385,7 @@ int main(void)
 		cmocka_unit_test(test_302_memory_bandwidth),
 		cmocka_unit_test(test_303_line_on_its_way),
 		cmocka_unit_test(test_304_store_queue),
-		cmocka_unit_test(test_305_renamed), cmocka_unit_test(test_306_stores_result),
+		cmocka_unit_test(test_313_loads_again), cmocka_unit_test(test_305_renamed), cmocka_unit_test(test_306_stores_result),
 		cmocka_unit_test(test_306_over_lines),
 		cmocka_unit_test(test_307_stores_over_lines),
 		cmocka_unit_test(test_308_lines_that_go_down),

@@ -114,6 +114,32 @@ static void t314_alias(void **state)
 	machine_free(m);
 }
 
+/*
+ * Loads of 32 bytes behind a store of 32 another page away, two ports: over a line four accesses each where that store holds a
+ * part of them by the lower 12 bits, two where all or none; within a line one.
+ */
+static void t316_alias_again(void **state)
+{
+	static const struct { uint64_t store, load; uint64_t cycles; } kind[] = {
+		{ 0x20, 0x28, 80 }, { 0x40, 0x28, 80 }, { 0x28, 0x28, 40 }, { 0x80, 0x28, 40 }, { 0x10, 0x20, 20 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
+		m->desc.load_queue_entries = 64;
+		m->desc.alias4k_again = 1;
+		uint32_t load = make_load(m, R3, R2);
+		run_insn(m, make_alu(m, R1, 0, 0, 200, ALU));
+		run_access(m, make_store(m, R2, R1), 0x10000 + kind[k].store, 32);
+		for (unsigned i = 0; i < 60; i++)
+			run_access(m, load, 0x11000 + kind[k].load, 32);
+		machine_time(m);
+		assert_int_equal(committed(m, 50)->issue - committed(m, 10)->issue, kind[k].cycles);
+		machine_free(m);
+	}
+}
+
 /* A vector load over a line takes two cycles of what loads of vectors pass besides, which the first access has as a uop. */
 static void t315_split_vector_loads(void **state)
 {
@@ -300,7 +326,7 @@ int main(void)
 		cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds),
 		cmocka_unit_test(t313_split_loads),
-		cmocka_unit_test(t314_alias),
+		cmocka_unit_test(t314_alias), cmocka_unit_test(t316_alias_again),
 		cmocka_unit_test(t315_split_vector_loads),
 		cmocka_unit_test(t316_long_addresses),
 		cmocka_unit_test(t320_violation),
