@@ -325,7 +325,10 @@ static int ask_named(struct whatif *w, struct query *q)
 			events |= in->stack.share[k].signature;
 	}
 	if (!err && !events) {
-		err = error_set(ENODATA, "--event", "none of these instructions met any of the nine events");
+		char *of = in_words(w->run.options);
+
+		err = error_set(ENODATA, of, "met none of the nine events");
+		g_free(of);
 		error_remedy("`cyclewise whatif` without --insn and --function takes the largest");
 	}
 	for (unsigned bit = 0; bit < NR_PSV && !err; bit++)

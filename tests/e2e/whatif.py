@@ -149,7 +149,7 @@ def wrong():
         (("--insn", "0x3"), "0x3", "no instruction that begins there was executed"),
         (("--function", "k_srt"), "k_srt", "no function of this name"),
         (("--prefetch", "k_sort+0x0"), "k_sort+0x0", "is no load"),
-        (("--insn", quiet), "--event", "none of these instructions met any"),
+        (("--insn", quiet), quiet, "met none of the nine events"),
     ]:
         done = cyclewise("whatif", "-q", *args, *sort)
         check(done.returncode == 125, f"exit status {done.returncode}: {done.stderr}")
