@@ -438,11 +438,15 @@ static int pump(struct drive *d)
 	return err ? err : more;
 }
 
-static int nothing_counted(const struct options *o)
+static int nothing_counted(const struct options *o, const struct source_result *r)
 {
 	const struct window *w = &o->window;
 
-	if (w->roi) {
+	if (r->window_unknown) {
+		error_set(ENODATA, r->window_unknown, "no file that the program ran code of has a function of this name: nothing was counted");
+		error_remedy("names are those that `nm` or `cyclewise report` shows; stripped files have only those of `nm -D`, and Debian's "
+		             "packages NAME-dbgsym give them theirs");
+	} else if (w->roi) {
 		error_set(ENODATA, w->roi, "the program never entered this function: nothing was counted");
 		error_remedy("--roi takes a name that `nm` or `cyclewise report` shows; inlined functions are not entered");
 	} else if (w->start_after) {
@@ -506,7 +510,7 @@ static int run(struct drive *d, int *status)
 	if (saved)
 		return saved;
 	if (!r->window_seen)
-		return nothing_counted(d->config->options);
+		return nothing_counted(d->config->options, r);
 	if (d->log)
 		return write_log(d);
 	return d->spool && !last_signal ? look_again(d) : 0;

@@ -434,8 +434,9 @@ static int finish(struct source *s)
 		note(s, "%" PRIu32 " threads were not profiled: at most %d at a time can be", w->unfollowed, WIRE_LANES);
 	if (r->lost)
 		note(s, "%" PRIu64 " records were lost", r->lost);
-	if (s->window && window_unknown(s->window))
-		note(s, "no file that the program ran code of has a function named %s", window_unknown(s->window));
+	r->window_unknown = s->window ? window_unknown(s->window) : NULL;
+	if (r->window_unknown)
+		note(s, "no file that the program ran code of has a function named %s", r->window_unknown);
 	bool agree = s->begun == r->instructions + s->merged + s->restarted && (!s->counted || s->expected == s->begun);
 	if (!s->over && !r->lost && !agree) {
 		note(s, "a defect of cyclewise: the program began %" PRIu64 " instructions, of which %" PRIu64 " were read and %" PRIu64

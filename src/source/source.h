@@ -61,6 +61,7 @@ struct source_result {
 	int signal;                /* that ended it, 0: none */
 	bool complete;             /* false: cut short (signal to cyclewise, emulator killed, records lost) */
 	bool window_seen;          /* the region of interest was entered */
+	const char *window_unknown;/* a name of the window that no file has that code was run of; NULL: none */
 	uint64_t instructions;     /* STEP_INSN handed on so far; in the end checked against what the plugin counted */
 	uint64_t lost;             /* records */
 	uint32_t forks, execs;     /* children, and exec'd programs, that were not profiled */

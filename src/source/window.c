@@ -32,6 +32,7 @@ struct module {
 	int file;                  /* of symbols */
 	GHashTable *role;          /* address -> enum role */
 	unsigned adding;           /* role being looked up */
+	unsigned found;            /* roles whose name it has */
 };
 
 struct window_state {
@@ -103,6 +104,7 @@ static void add_role(void *ctx, uint64_t address, uint64_t size)
 	gpointer key = GSIZE_TO_POINTER(address);
 
 	(void)size;
+	m->found |= m->adding;
 	g_hash_table_insert(m->role, key, GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(m->role, key)) | m->adding));
 }
 
@@ -118,6 +120,7 @@ static struct module *module_of(struct window_state *w, uint32_t module)
 			if (m->file >= 0 && name_of(w, m->adding))
 				symbols_find(w->symbols, m->file, name_of(w, m->adding), add_role, m);
 		w->module->pdata[module] = m;
+		w->found |= m->found;
 	}
 	return w->module->pdata[module];
 }
@@ -138,7 +141,6 @@ void window_seen(struct window_state *w, uint32_t insn, uint32_t module, uint64_
 		return;
 	unsigned role = GPOINTER_TO_UINT(g_hash_table_lookup(m->role, GSIZE_TO_POINTER(address)));
 	w->role->data[insn] = (guint8)role;
-	w->found |= role;
 }
 
 static void push(struct window_thread *t, uint64_t ret)

@@ -434,9 +434,10 @@ def _():
 
 @tests.case("nothing runs in the region of interest")
 def _():
-    check_error(125, "no_such_function", "never entered", "--roi", "run", "--roi", "no_such_function", ending())
+    check_error(125, "no_such_function", "has a function of this name", "nm -D", "run", "--roi", "no_such_function", ending())
     check_error(125, "crash", "never entered", "--roi", "stat", "--roi", "crash", ending())
-    check_error(125, "no_such_function", "never returned", "--start-after", "run", "--start-after", "no_such_function", ending())
+    check_error(125, "no_such_function", "has a function of this name", "nm -D", "run", "--start-after", "no_such_function", ending())
+    check_error(125, "crash", "never returned", "--start-after", "run", "--start-after", "crash", ending())
     check_error(125, "--skip", "ended before", "skip fewer", "run", "--skip", 10**12, ending())
 
 

@@ -388,10 +388,13 @@ static void windows(void **state)
 
 	assert_int_equal(worked((struct window){ .roi = "guest_never" }, &r), 0);
 	assert_false(r.result->window_seen);
+	assert_null(r.result->window_unknown);
+	assert_false(noted(&r, "guest_never"));
 	assert_int_equal(r.counted, 0);
 	run_close(&r);
 	assert_int_equal(worked((struct window){ .roi = "no_such_function" }, &r), 0);
 	assert_true(noted(&r, "no_such_function"));
+	assert_string_equal(r.result->window_unknown, "no_such_function");
 	run_close(&r);
 
 	run_windowed(&r, "regions", (struct window){ .skip = 1000, .count = 5000 });
