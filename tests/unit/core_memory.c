@@ -13,27 +13,7 @@
 #include "core/memory.h"
 #include "core_memory_desc.h"
 
-enum { L1_STEP = 4096, L2_STEP = 65536, A = 0x100000, PC = 0x400000 };
-
-static struct memory *plain(void (*change)(struct core_desc *))
-{
-	struct core_desc d;
-	struct memory *m;
-
-	desc_plain(&d);
-	if (change)
-		change(&d);
-	assert_int_equal(memory_new(&m, &d), 0);
-	return m;
-}
-
-static struct access load(struct memory *m, uint64_t cycle, uint64_t addr)
-{
-	struct access a;
-
-	memory_load(m, cycle, addr, 8, PC, &a);
-	return a;
-}
+enum { L1_STEP = 4096, L2_STEP = 65536, A = 0x100000 };
 
 /* The lines at `addr` + i * step, i = 1 to n, take the ways of the set. */
 static void evict(struct memory *m, uint64_t cycle, uint64_t addr, uint64_t step, uint64_t n)
@@ -52,7 +32,7 @@ static void evict(struct memory *m, uint64_t cycle, uint64_t addr, uint64_t step
 
 static void every_level(void **state)
 {
-	struct memory *m = plain(NULL);
+	struct memory *m = memory_plain(NULL);
 
 	assert_access(load(m, 1000, A), 1000 + 80 + 90, LEVEL_MEMORY, true, true);
 	assert_access(load(m, 2000, A + 8), 2005, LEVEL_L1, false, false);
@@ -69,7 +49,7 @@ static void every_level(void **state)
 
 static void on_its_way(void **state)
 {
-	struct memory *m = plain(NULL);
+	struct memory *m = memory_plain(NULL);
 
 	assert_access(load(m, 1000, A), 1170, LEVEL_MEMORY, true, true);
 	assert_access(load(m, 1010, A + 8), 1170, LEVEL_FILL_BUFFER, true, true);
@@ -85,7 +65,7 @@ static void on_its_way(void **state)
 /* A younger load that starts long before the older one: the miss is its own. */
 static void earlier_access_has_the_miss(void **state)
 {
-	struct memory *m = plain(NULL);
+	struct memory *m = memory_plain(NULL);
 
 	assert_access(load(m, 5000, A), 5170, LEVEL_MEMORY, true, true);
 	assert_access(load(m, 1000, A + 8), 1170, LEVEL_MEMORY, true, true);
@@ -101,7 +81,7 @@ static void two_mshrs(struct core_desc *d)
 
 static void miss_registers(void **state)
 {
-	struct memory *m = plain(two_mshrs);
+	struct memory *m = memory_plain(two_mshrs);
 	struct access a;
 
 	assert_int_equal(load(m, 1000, A).done, 1170);
@@ -158,7 +138,7 @@ static void narrow_l2(struct core_desc *d)
 
 static void bus_of_l2(void **state)
 {
-	struct memory *m = plain(narrow_l2);
+	struct memory *m = memory_plain(narrow_l2);
 
 	for (uint64_t i = 0; i < 600; i++)
 		load(m, 1000 + i * 1000, A + i * 64);        /* the first 64 leave L1D */
@@ -179,7 +159,7 @@ static void two_banks(struct core_desc *d)
 
 static void banks_of_l2(void **state)
 {
-	struct memory *m = plain(two_banks);
+	struct memory *m = memory_plain(two_banks);
 
 	for (uint64_t i = 0; i < 600; i++)
 		load(m, 1000 + i * 1000, A + i * 64);
@@ -213,7 +193,7 @@ static void write_back(void **state)
 	} rows[] = { { slow_buses, false, 8 }, { slow_buses, true, 4 + 8 }, { slow_buses_apart, true, 8 } };
 
 	for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
-		struct memory *m = plain(rows[row].change);
+		struct memory *m = memory_plain(rows[row].change);
 		struct access a;
 
 		evict(m, 1000, A, L1_STEP, 16);              /* 1 to 8 are in L2 alone, 9 to 16 in L1D too */
@@ -236,7 +216,7 @@ static void small_l1(struct core_desc *d)
 
 static void bytes_of_loads(void **state)
 {
-	struct memory *m = plain(small_l1);
+	struct memory *m = memory_plain(small_l1);
 	struct access a;
 
 	load(m, 1000, A);
@@ -253,7 +233,7 @@ static void bytes_of_loads(void **state)
 
 static void stores(void **state)
 {
-	struct memory *m = plain(NULL);
+	struct memory *m = memory_plain(NULL);
 	struct access a;
 
 	memory_own(m, 1000, A, 8, PC, &a);
@@ -275,7 +255,7 @@ static void late_ownership(struct core_desc *d)
 
 static void store_asks_when_it_drains(void **state)
 {
-	struct memory *m = plain(late_ownership);
+	struct memory *m = memory_plain(late_ownership);
 	struct access a;
 
 	memory_own(m, 1000, A, 8, PC, &a);
@@ -288,7 +268,7 @@ static void store_asks_when_it_drains(void **state)
 
 static void splits(void **state)
 {
-	struct memory *m = plain(NULL);
+	struct memory *m = memory_plain(NULL);
 	struct access a;
 
 	for (uint64_t i = 0; i < 4; i++)
@@ -314,7 +294,7 @@ static void splits(void **state)
 
 static void code(void **state)
 {
-	struct memory *m = plain(NULL);
+	struct memory *m = memory_plain(NULL);
 	struct access a;
 
 	memory_fetch(m, 1000, A, &a);

@@ -1,11 +1,15 @@
-/* A core description of defaults, for tests that set what they are about. */
+/* A core description of defaults, for tests that set what they are about, and memory systems made of one. */
 #ifndef CYCLEWISE_TESTS_CORE_MEMORY_DESC_H
 #define CYCLEWISE_TESTS_CORE_MEMORY_DESC_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "core/memory.h"
 #include "core/params.h"
+
+enum { PC = 0x400000 };
 
 static inline void desc_defaults(struct core_desc *d)
 {
@@ -64,6 +68,34 @@ static inline void desc_plain(struct core_desc *d)
 	d->dram_bandwidth = 64000;
 	d->page_colour_seed = 0;
 	d->ideal.dtlb = d->ideal.itlb = true;
+}
+
+/* desc_plain(), changed. */
+static inline struct memory *memory_plain(void (*change)(struct core_desc *))
+{
+	struct core_desc d;
+	struct memory *m;
+
+	desc_plain(&d);
+	if (change)
+		change(&d);
+	int err = memory_new(&m, &d);
+	assert(!err);
+	return m;
+}
+
+/* 8 bytes, by the load at `pc`. */
+static inline struct access load_by(struct memory *m, uint64_t cycle, uint64_t addr, uint64_t pc)
+{
+	struct access a;
+
+	memory_load(m, cycle, addr, 8, pc, &a);
+	return a;
+}
+
+static inline struct access load(struct memory *m, uint64_t cycle, uint64_t addr)
+{
+	return load_by(m, cycle, addr, PC);
 }
 
 #endif

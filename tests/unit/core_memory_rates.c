@@ -15,7 +15,7 @@
 #include "core/memory.h"
 #include "core_memory_desc.h"
 
-enum { KIB = 1024, MIB = 1024 * 1024, LINE = 64, BASE = 0x10000000, PC = 0x400000 };
+enum { KIB = 1024, MIB = 1024 * 1024, LINE = 64, BASE = 0x10000000 };
 
 static struct memory *skylake(uint32_t page_bits)
 {

@@ -14,7 +14,7 @@
  * Tables of a page below 2^21: each level's entry is in a row of its own, all in bank 0, so that a cold walk is four
  * reads of memory, the first with no row open. A is in another bank.
  */
-enum { PAGE = 4096, A = 0x40000 + 0x2000, PC = 0x400000, COLD_WALK = 8 + 170 + 3 * 180 };
+enum { PAGE = 4096, A = 0x40000 + 0x2000, COLD_WALK = 8 + 170 + 3 * 180 };
 
 static struct memory *open_memory(void (*change)(struct core_desc *))
 {
@@ -27,14 +27,6 @@ static struct memory *open_memory(void (*change)(struct core_desc *))
 		change(&d);
 	assert_int_equal(memory_new(&m, &d), 0);
 	return m;
-}
-
-static struct access load(struct memory *m, uint64_t cycle, uint64_t addr)
-{
-	struct access a;
-
-	memory_load(m, cycle, addr, 8, PC, &a);
-	return a;
 }
 
 static void every_level(void **state)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core_memory_desc.h"
 #include "rules.h"
 
 /* The wrong path reads the code by its address; the machine's lies contiguously from the first instruction on. */
@@ -22,12 +23,7 @@ struct machine *machine_new(void)
 	struct core_desc *d = &m->desc;
 
 	assert(m);
-#define X(group, name, def, min, max, unit, help) d->group##_##name = def;
-	CORE_PARAMS(X)
-#undef X
-#define X(field, key, def, help) strcpy(d->field, def);
-	CORE_STRINGS(X)
-#undef X
+	desc_defaults(d);
 	strcpy(d->predictor, "bimodal");
 	d->fetch_latency = 1;
 	d->fetch_width = 4;
