@@ -46,7 +46,8 @@ const struct option_row option_rows[] = {
 	    "Seeds the jitter of the sampling period, uniform within an eighth either way. The default is 1."),
 	ROW("kanata", 0, OPTIONS_STAGES, OPTION_TEXT, WORDS_FILE, kanata, "FILE",
 	    "Writes into FILE when each instruction passed each stage, as a log for the pipeline viewer Konata: the first 100,000 that are "
-	    "counted, of the first thread that counts, with those of wrong paths. --skip and --roi choose which."),
+	    "counted, of the first thread that counts, with those of wrong paths. --skip and --roi choose which. Stages are F in the front "
+	    "end, D held up before dispatch, S in a scheduler, X executing, C waiting to commit."),
 	ROW("sweep-period", 0, OPTIONS_STUDY, OPTION_FLAG, WORDS_NONE, sweep_period, NULL,
 	    "Shows each method's error at longer periods too: the one in force, twice that, and so on."),
 	ROW("no-simulation", 0, OPTIONS_STUDY, OPTION_FLAG, WORDS_NONE, no_simulation, NULL,
