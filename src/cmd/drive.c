@@ -247,7 +247,6 @@ static void save_result(struct profile *p, const struct source_result *r, bool o
 		notes[nr] = "the run was cut short before it was timed a second time: nothing is predicted; --count ends one that is too long";
 	profile_set_list(p, "notes", notes);
 	profile_set(p, "emulator", r->emulator);
-	profile_set_int(p, "pid", r->pid);
 	profile_set_int(p, "forks", r->forks);
 	profile_set_int(p, "execs", r->execs);
 	profile_set_int(p, "lost", (int64_t)r->lost);

@@ -154,7 +154,6 @@ static int read_run(struct query *q)
 	run->ended = query_value(q, "exit_status") || query_value(q, "signal");
 	run->exit_status = (int)number(q, "exit_status");
 	run->signal = (int)number(q, "signal");
-	run->pid = (int)number(q, "pid");
 	run->cycles_units = count(q, "cycles_units");
 	run->instructions = count(q, "instructions");
 	run->uops = count(q, "uops");

@@ -41,7 +41,6 @@ struct run_info {
 	bool complete;                     /* false: cut short */
 	bool ended;                        /* exit_status or signal is known */
 	int exit_status, signal;           /* signal 0: none */
-	int pid;                           /* of the emulator */
 	uint64_t cycles_units;             /* sum over the threads */
 	uint64_t instructions, uops;
 	uint64_t units_per_cycle;          /* 720720; never 0 */

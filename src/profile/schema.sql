@@ -3,7 +3,7 @@
 -- The file's application_id is 0x43575031 ('CWP1'); its user_version is that of this schema.
 CREATE TABLE run (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- keys: version, program, arguments (JSON array), isa, core, model, complete (0/1), exit_status, signal, cycles_units,
---   instructions, uops, executions, units_per_cycle, period, seed, emulator, pid, window, forks, execs, lost, notes (JSON array),
+--   instructions, uops, executions, units_per_cycle, period, seed, emulator, window, forks, execs, lost, notes (JSON array),
 --   width (issue slots a cycle), options (JSON object: set, scale, ideal)
 CREATE TABLE parameter (name TEXT PRIMARY KEY, value) WITHOUT ROWID;   -- the core's, as used
 CREATE TABLE thread (thread INTEGER PRIMARY KEY, instructions INT, uops INT, units INT,

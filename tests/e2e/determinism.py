@@ -198,5 +198,14 @@ def _():
     check(first == nice, "priority makes a difference")
 
 
+@tests.case("the profile's file, too")
+def _():
+    files = [WORK / "first.cw", WORK / "second.cw"]
+    for path in files:
+        done = cyclewise("record", "-q", "-o", path, "--", program("x86-64"))
+        check(done.returncode == 0, done.stderr)
+    check(files[0].read_bytes() == files[1].read_bytes(), "two files differ")
+
+
 if __name__ == "__main__":
     tests.main()
