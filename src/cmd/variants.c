@@ -34,7 +34,7 @@ struct instance {
 
 struct met {                           /* what executions meet */
 	struct outcomes *outcomes;
-	struct outcome_stream stream;
+	struct outcome_stream stream[2]; /* of the batch that is timed, and of the next: variants.turn */
 };
 
 struct seer {                          /* what is foreseen: by this thread alone, since it adds to the table of instructions */
@@ -51,9 +51,10 @@ struct crowd {
 	GPtrArray *instance;           /* struct instance *, by plan */
 };
 
-/* What the workers do for some of the plans. */
+/* What the workers do for each of the plans. */
 struct job {
 	struct crowd *crowd;
+	unsigned turn;                 /* abstract core: which stream */
 	const struct step *step;       /* detailed core */
 	size_t n, ahead;
 };
@@ -64,6 +65,8 @@ struct variants {
 	GPtrArray *plan;               /* struct plan * */
 	GPtrArray *crowd;              /* struct crowd *, by guest thread; NULL: not seen yet */
 	struct workers *workers;
+	struct job job;                /* theirs */
+	unsigned turn;                 /* 0 or 1: which streams get the next batch */
 };
 
 static struct plan *plan_at(const struct variants *v, guint i)
@@ -138,7 +141,7 @@ static void time_one(void *ctx, unsigned i)
 		detailed(v, c, j->crowd->seer->pdata[plan_at(v, i)->sees], j);
 	} else {
 		const struct met *m = j->crowd->met->pdata[plan_at(v, i)->outcomes];
-		chrono_batch(c->chrono, m->stream.word, m->stream.nr);
+		chrono_batch(c->chrono, m->stream[j->turn].word, m->stream[j->turn].nr);
 	}
 }
 
@@ -149,7 +152,8 @@ static void met_free(gpointer p)
 	struct met *m = p;
 
 	outcomes_free(m->outcomes);
-	outcome_stream_fini(&m->stream);
+	outcome_stream_fini(&m->stream[0]);
+	outcome_stream_fini(&m->stream[1]);
 	g_free(m);
 }
 
@@ -369,9 +373,19 @@ int variants_add(struct variants *v, const struct variant *variant, unsigned *nr
 	return 0;
 }
 
+/* The streams of the batch. */
+static void meet(struct crowd *c, unsigned turn, const struct step_batch *b)
+{
+	for (guint i = 0; i < c->met->len; i++) {
+		struct met *m = c->met->pdata[i];
+		m->stream[turn].nr = 0;
+		outcomes_batch(m->outcomes, b->step, b->n, b->ahead, &m->stream[turn]);
+	}
+}
+
 int variants_batch(struct variants *v, const struct step_batch *b)
 {
-	struct job j = { .step = b->step, .n = b->n, .ahead = b->ahead };
+	struct crowd *c;
 	int err = 0;
 
 	if (b->thread >= v->crowd->len)
@@ -380,16 +394,17 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 		err = crowd_new((struct crowd **)&v->crowd->pdata[b->thread], v);
 	if (err)
 		return err;
-	j.crowd = v->crowd->pdata[b->thread];
-	for (guint i = 0; i < j.crowd->met->len; i++) {
-		struct met *m = j.crowd->met->pdata[i];
-		m->stream.nr = 0;
-		outcomes_batch(m->outcomes, b->step, b->n, b->ahead, &m->stream);
-	}
-	foresee(j.crowd, b->step, b->n, b->ahead);
-	workers_do(v->workers, v->plan->len, time_one, &j);
+	c = v->crowd->pdata[b->thread];
+	meet(c, v->turn, b);
+	foresee(c, b->step, b->n, b->ahead);
+	workers_end(v->workers);
+	v->job = (struct job){ .crowd = c, .turn = v->turn, .step = b->step, .n = b->n, .ahead = b->ahead };
+	workers_begin(v->workers, v->plan->len, time_one, &v->job);
+	v->turn ^= 1;
+	if (!v->abstract || b->end) /* the steps are the caller's, the crowd goes */
+		workers_end(v->workers);
 	if (b->end)
-		crowd_end(j.crowd);
+		crowd_end(c);
 	return 0;
 }
 
@@ -416,6 +431,7 @@ uint64_t variants_cycles(const struct variants *v, unsigned nr)
 {
 	uint64_t sum = plan_at(v, nr)->cycles, instructions;
 
+	workers_end(v->workers);
 	for (guint i = 0; i < v->crowd->len; i++) {
 		const struct crowd *c = v->crowd->pdata[i];
 		if (c && nr < c->instance->len)
@@ -428,6 +444,7 @@ uint64_t variants_instructions(const struct variants *v)
 {
 	uint64_t sum = plan_at(v, 0)->instructions, instructions;
 
+	workers_end(v->workers);
 	for (guint i = 0; i < v->crowd->len; i++) {
 		const struct crowd *c = v->crowd->pdata[i];
 		if (c && c->instance->len) {

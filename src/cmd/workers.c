@@ -82,7 +82,7 @@ void workers_free(struct workers *w)
 	g_free(w);
 }
 
-void workers_do(struct workers *w, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx)
+void workers_begin(struct workers *w, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx)
 {
 	g_mutex_lock(&w->lock);
 	w->job = (struct job){ part, ctx, 0, (gint)nr };
@@ -90,9 +90,19 @@ void workers_do(struct workers *w, unsigned nr, void (*part)(void *ctx, unsigned
 	w->busy = w->nr;
 	g_cond_broadcast(&w->changed);
 	g_mutex_unlock(&w->lock);
+}
+
+void workers_end(struct workers *w)
+{
 	work_off(w);
 	g_mutex_lock(&w->lock);
 	while (w->busy)
 		g_cond_wait(&w->changed, &w->lock);
 	g_mutex_unlock(&w->lock);
+}
+
+void workers_do(struct workers *w, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx)
+{
+	workers_begin(w, nr, part, ctx);
+	workers_end(w);
 }

@@ -11,7 +11,13 @@ struct workers *workers_new(void);
 /* NULL is fine. */
 void workers_free(struct workers *w);
 
-/* Calls part(ctx, i) for every i of [0, nr), each once, in any order and in any of the threads; returns when all are done. */
+/*
+ * Has part(ctx, i) called for every i of [0, nr), each once, in any order and in any of the threads. The caller may do something
+ * else meanwhile; its own thread is one of them in workers_end(), which returns when all are done, or at once where nothing was begun.
+ */
+void workers_begin(struct workers *w, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx);
+void workers_end(struct workers *w);
+/* Both. */
 void workers_do(struct workers *w, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx);
 
 #endif
