@@ -21,7 +21,7 @@ int  relay_new(struct relay **out, relay_take *take, void *ctx);
 /* Waits until all has been taken, then ends the thread. NULL is fine. */
 void relay_free(struct relay *r);
 
-/* Where the next records of `lane` may be written, *n of them at least 1: relay_give() does not copy those. Valid until then. */
+/* Where the next records of `lane` may be written, up to *n of them, which is at least 1. The next call is relay_give() of some, which does not copy them. */
 struct timed *relay_room(struct relay *r, void *lane, size_t *n);
 /* As relay_take(), in batches of the relay's own; returns when the records are copied. */
 void relay_give(struct relay *r, void *lane, const struct timed *t, size_t n);

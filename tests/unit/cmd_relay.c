@@ -51,6 +51,21 @@ static void give(struct relay *r, struct numbered *lane, size_t n)
 	free(t); /* copied */
 }
 
+/* The same, written where the relay has room. */
+static void give_in_place(struct relay *r, struct numbered *lane, size_t n)
+{
+	while (n) {
+		size_t room;
+		struct timed *t = relay_room(r, lane, &room);
+		assert_true(room > 0);
+		size_t some = n < room ? n : room;
+		for (size_t i = 0; i < some; i++)
+			t[i].fetch = lane->given++;
+		relay_give(r, lane, t, some);
+		n -= some;
+	}
+}
+
 static void test_order(void **state)
 {
 	struct log log = { .slow = *state != NULL };
@@ -60,7 +75,7 @@ static void test_order(void **state)
 	srand(1);
 	assert_int_equal(relay_new(&r, take, &log), 0);
 	for (unsigned i = 0; i < 1000; i++)
-		give(r, &lane[rand() % 3], (size_t)rand() % 300);
+		(rand() % 2 ? give : give_in_place)(r, &lane[rand() % 3], (size_t)rand() % 300);
 	for (unsigned i = 0; i < 3; i++)
 		relay_give(r, &lane[i], NULL, 0);
 	relay_wait(r);
@@ -103,6 +118,20 @@ static void test_large_and_none(void **state)
 	assert_int_equal(log.batches, (100000 + log.largest - 1) / log.largest);
 }
 
+/* What is written in place fills the same batches. */
+static void test_in_place(void **state)
+{
+	struct log log = { 0 };
+	struct numbered lane = { 0 };
+	struct relay *r;
+
+	assert_int_equal(relay_new(&r, take, &log), 0);
+	give_in_place(r, &lane, 100000);
+	relay_free(r);
+	assert_int_equal(lane.taken, 100000);
+	assert_int_equal(log.batches, (100000 + log.largest - 1) / log.largest);
+}
+
 static void test_free_of_null(void **state)
 {
 	relay_free(NULL);
@@ -116,6 +145,7 @@ int main(void)
 		{ "test_order_slow_taker", test_order, NULL, NULL, &slow },
 		cmocka_unit_test(test_wait_means_taken),
 		cmocka_unit_test(test_large_and_none),
+		cmocka_unit_test(test_in_place),
 		cmocka_unit_test(test_free_of_null),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
