@@ -1,7 +1,7 @@
 /*
  * Carries timed records from the thread that models the cores to one that runs the accounting methods.
  *
- * Records are copied into a bounded queue of large batches; a full queue makes the giver wait. Batches arrive in the
+ * Records are copied into a bounded queue of large batches, or made there; a full queue makes the giver wait. Batches arrive in the
  * order they were given, so what the methods see does not depend on how the threads are scheduled.
  */
 #ifndef CYCLEWISE_CMD_RELAY_H
