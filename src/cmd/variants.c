@@ -38,7 +38,8 @@ struct met {                           /* what executions meet */
 };
 
 struct seer {                          /* what is foreseen: by this thread alone, since it adds to the table of instructions */
-	struct foresight *foresight;
+	struct core_desc *desc;
+	struct foresight *foresight;     /* of desc */
 	struct foreseen seen;
 };
 
@@ -162,6 +163,7 @@ static void seer_free(gpointer p)
 	struct seer *s = p;
 
 	foresight_free(s->foresight);
+	g_free(s->desc);
 	foreseen_fini(&s->seen);
 	g_free(s);
 }
@@ -169,13 +171,12 @@ static void seer_free(gpointer p)
 /* With room for the wrong paths of the largest of its variants. */
 static int seer_new(struct seer **out, const struct variants *v, const struct core_desc *desc)
 {
-	struct core_desc *d = g_memdup2(desc, sizeof *desc);
 	struct seer *s = g_new0(struct seer, 1);
 	int err;
 
-	d->rob_entries = WRONG_MAX;
-	err = foresight_new(&s->foresight, d, v->run.code);
-	g_free(d);
+	s->desc = g_memdup2(desc, sizeof *desc);
+	s->desc->rob_entries = WRONG_MAX;
+	err = foresight_new(&s->foresight, s->desc, v->run.code);
 	if (err) {
 		seer_free(s);
 		return err;
