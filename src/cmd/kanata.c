@@ -20,6 +20,7 @@ struct kanata {
 	char *path;
 	const void *thread;            /* NULL: none has counted yet */
 	uint64_t place;                /* of the thread's next record */
+	bool counting;                 /* what committed last is counted: what is attempted behind it goes with it */
 	struct code *code;             /* while it is written, like what follows */
 	GHashTable *named;             /* by index: struct query_insn; what never committed has no name */
 	uint32_t committed;            /* so many are done with */
@@ -66,7 +67,9 @@ void kanata_take(struct kanata *k, const void *thread, const struct timed *t, si
 	for (size_t i = 0; i < n && k->kept->len < KANATA_MOST; i++) {
 		const struct kept one = { t[i], k->place + i };
 
-		if (!(t[i].flags & TIMED_COUNTED))
+		if (timed_commits(&t[i]))
+			k->counting = t[i].flags & TIMED_COUNTED;
+		if (!k->counting)
 			continue;
 		k->thread = thread;
 		g_array_append_val(k->kept, one);

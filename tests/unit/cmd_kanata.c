@@ -56,8 +56,9 @@ static void to_the_letter(void **state)
 		{ .fetch = 100, .insn = 1, .avail = 3, .dispatch = 4, .issue = 9, .complete = 10, .leave = 11, .issue_by = 1,
 		  .flags = TIMED_COUNTED, .why = WAIT_SCHEDULER | WAIT_OPERAND << 4 },
 		{ .fetch = 104, .insn = 1, .avail = 3, .dispatch = TIMED_NEVER, .issue = TIMED_NEVER, .complete = TIMED_NEVER, .leave = 5,
-		  .flags = TIMED_COUNTED | TIMED_WRONG },
+		  .flags = TIMED_WRONG }, /* of those before, and so counted with them */
 		{ .fetch = 110, .insn = 1, .avail = 3, .dispatch = 3, .issue = 4, .complete = 5, .leave = 6 }, /* not counted */
+		{ .fetch = 111, .insn = 1, .avail = 3, .dispatch = 3, .issue = 4, .complete = 5, .leave = 6, .flags = TIMED_WRONG }, /* nor this */
 		{ .fetch = 112, .insn = 1, .avail = 3, .dispatch = 3, .issue = 4, .complete = 5, .leave = 6, .issue_by = 1,
 		  .flags = TIMED_COUNTED, .why = WAIT_OPERAND << 4 }, /* by one that is not logged: no arrow */
 	};
