@@ -38,8 +38,7 @@ struct met {                           /* what executions meet */
 };
 
 struct seer {                          /* what is foreseen: by this thread alone, since it adds to the table of instructions */
-	struct core_desc *desc;
-	struct foresight *foresight;     /* of desc */
+	struct foresight *foresight;
 	struct foreseen seen;
 };
 
@@ -163,7 +162,6 @@ static void seer_free(gpointer p)
 	struct seer *s = p;
 
 	foresight_free(s->foresight);
-	g_free(s->desc);
 	foreseen_fini(&s->seen);
 	g_free(s);
 }
@@ -172,11 +170,11 @@ static void seer_free(gpointer p)
 static int seer_new(struct seer **out, const struct variants *v, const struct core_desc *desc)
 {
 	struct seer *s = g_new0(struct seer, 1);
+	struct core_desc largest = *desc;
 	int err;
 
-	s->desc = g_memdup2(desc, sizeof *desc);
-	s->desc->rob_entries = WRONG_MAX;
-	err = foresight_new(&s->foresight, s->desc, v->run.code);
+	largest.rob_entries = WRONG_MAX;
+	err = foresight_new(&s->foresight, &largest, v->run.code);
 	if (err) {
 		seer_free(s);
 		return err;

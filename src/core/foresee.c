@@ -23,7 +23,7 @@ struct straight {
 };
 
 struct foresight {
-	const struct core_desc *desc;
+	struct core_desc desc;         /* a copy: which neighbours make one uop */
 	struct code *code;
 	struct branch_unit *branch;
 	struct branch_state *guess;    /* copy for the wrong path; NULL: no wrong path is read */
@@ -89,9 +89,9 @@ static bool straight_find(struct foresight *f, uint32_t first, struct straight *
 		return true;
 	for (s->nr = 1; in < last && s->nr < WRONG_MAX && !ends_straight(in, in + 1); s->nr++) {
 		const struct insn *before = in++;
-		bool fuses = before->flags & INSN_FUSES_NEXT && pair_fuses(f->desc, before, in);
+		bool fuses = before->flags & INSN_FUSES_NEXT && pair_fuses(&f->desc, before, in);
 
-		slots += fuses || pair_merges(f->desc, before, in, in->flags & INSN_FUSES_NEXT) ? 0 : in->slots;
+		slots += fuses || pair_merges(&f->desc, before, in, in->flags & INSN_FUSES_NEXT) ? 0 : in->slots;
 	}
 	s->slots = (uint16_t)slots;
 	return in < last;
@@ -252,7 +252,7 @@ int foresight_new(struct foresight **out, const struct core_desc *desc, struct c
 	if (!ret) {
 		f->code = code;
 		f->most = (unsigned)(desc->rob_entries + desc->queue_entries + desc->fetch_queue) + IN_FLIGHT;
-		f->desc = desc;
+		f->desc = *desc;
 		if (strcmp(desc->wrong_path, "none")) {
 			f->guess = malloc(branch_state_size(f->branch));
 			if (!f->guess)
@@ -269,6 +269,15 @@ int foresight_new(struct foresight **out, const struct core_desc *desc, struct c
 	return 0;
 }
 
+/* Whether the same compares are fused with their branches, and the same copies with what is behind them. */
+static bool same_pairs(const struct core_desc *a, const struct core_desc *b)
+{
+	bool across = a->decode_fusion_across && b->decode_fusion_across;
+
+	return a->decode_macro_fusion == b->decode_macro_fusion && a->decode_move_fusion == b->decode_move_fusion &&
+		a->decode_fusion_across == b->decode_fusion_across && (across || a->l1i_line == b->l1i_line);
+}
+
 bool foresight_same(const struct core_desc *a, const struct core_desc *b)
 {
 	for (unsigned i = 0; i < nr_core_params; i++) {
@@ -279,8 +288,7 @@ bool foresight_same(const struct core_desc *a, const struct core_desc *b)
 			return false;
 	}
 	return !strcmp(a->predictor, b->predictor) && !strcmp(a->tage, b->tage) && !strcmp(a->history, b->history) &&
-		!strcmp(a->wrong_path, b->wrong_path) && !strcmp(a->isa, b->isa) && a->ideal.branch == b->ideal.branch && a->decode_macro_fusion == b->decode_macro_fusion &&
-		a->decode_move_fusion == b->decode_move_fusion;
+		!strcmp(a->wrong_path, b->wrong_path) && !strcmp(a->isa, b->isa) && a->ideal.branch == b->ideal.branch && same_pairs(a, b);
 }
 
 void foresight_free(struct foresight *f)

@@ -57,7 +57,7 @@ static inline bool foresee_wanted(const struct insn *in, const struct step *s)
 
 struct foresight; /* the predictor of one hardware thread, and its copy for wrong paths */
 
-/* 0, -ENOMEM, or -EINVAL as branch_new(). */
+/* 0, -ENOMEM, or -EINVAL as branch_new(). `desc` is copied; `code` outlives the foresight. */
 int  foresight_new(struct foresight **out, const struct core_desc *desc, struct code *code);
 void foresight_free(struct foresight *f);
 /* Whether two cores foresee the same, wherever both can hold as much of a wrong path. */

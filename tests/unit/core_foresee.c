@@ -91,6 +91,82 @@ static void forecasts_are_complete(void **state)
 	machine_free(m);
 }
 
+/* How many instructions are foreseen behind a flush, as many as the core can hold. The description is gone by then. */
+static uint32_t held_behind_flush(struct machine *m, uint32_t flush)
+{
+	struct core_desc *desc = malloc(sizeof *desc);
+	struct foreseen seen = { 0 };
+	struct foresight *f;
+	uint32_t nr = 0;
+
+	*desc = m->desc;
+	assert_int_equal(foresight_new(&f, desc, &m->code), 0);
+	memset(desc, 0, sizeof *desc);
+	free(desc);
+	m->nr_steps = 0;
+	run_insn(m, flush);
+	foresight_batch(f, m->step, m->nr_steps, 0, &seen);
+	for (size_t i = 0; i < seen.nr_runs; i++)
+		nr += seen.run[i].nr;
+	foreseen_fini(&seen);
+	foresight_free(f);
+	return nr;
+}
+
+/*
+ * Compares and branches that are not taken, one pair in eight of which lies in two lines: whether a pair takes a slot or two
+ * decides how many a core can hold.
+ */
+static void pairs_are_those_of_the_core(void **state)
+{
+	struct machine *m = machine_new();
+	uint32_t flush = make_flagged(m, INSN_FLUSH);
+
+	for (unsigned n = 0; n < 400; n++) {
+		m->insn[make_alu(m, 0, R1, R2, 1, ALU)].flags |= INSN_FUSES_NEXT;
+		make_branch(m, BRANCH_CONDITIONAL, 0x1000);
+	}
+	machine_count(m);
+	m->desc.rob_entries = 80;
+	m->desc.queue_entries = m->desc.fetch_queue = 8; /* 160 with those in flight */
+	m->desc.decode_macro_fusion = 0;
+	assert_int_equal(held_behind_flush(m, flush), 160);
+	m->desc.decode_macro_fusion = m->desc.decode_fusion_across = 1;
+	assert_int_equal(held_behind_flush(m, flush), 320);
+	m->desc.decode_fusion_across = 0;
+	assert_int_equal(held_behind_flush(m, flush), 2 * 143); /* the 8th, 16th ... 136th, 17 of them, take two slots */
+	machine_free(m);
+}
+
+/* Cores foresee the same unless something differs that foresight asks for; the size of a line does where pairs have to lie in one. */
+static void same_unless_asked_for(void **state)
+{
+	struct machine *m = machine_new();
+	struct core_desc *a = &m->desc, b = *a;
+
+	b.rob_entries++;
+	b.l1d_line *= 2;
+	assert_true(foresight_same(a, &b));
+	b.branch_ras_entries++;
+	assert_false(foresight_same(a, &b));
+	b = *a;
+	b.decode_macro_fusion = !b.decode_macro_fusion;
+	assert_false(foresight_same(a, &b));
+	b = *a;
+	b.decode_move_fusion = !b.decode_move_fusion;
+	assert_false(foresight_same(a, &b));
+	b = *a;
+	b.decode_fusion_across = !b.decode_fusion_across;
+	assert_false(foresight_same(a, &b));
+	for (int32_t across = 0; across <= 1; across++) {
+		a->decode_fusion_across = across;
+		b = *a;
+		b.l1i_line *= 2;
+		assert_int_equal(foresight_same(a, &b), across);
+	}
+	machine_free(m);
+}
+
 struct records {
 	struct timed *t;
 	size_t nr, room;
@@ -168,6 +244,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forecasts_are_complete),
+		cmocka_unit_test(pairs_are_those_of_the_core),
+		cmocka_unit_test(same_unless_asked_for),
 		cmocka_unit_test(parts_and_batches_do_not_matter),
 	};
 
