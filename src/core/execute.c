@@ -19,22 +19,9 @@ static inline uint64_t uop_floor(const struct ooo *o, const struct attempt *a, u
 
 uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *u, uint16_t ports, uint64_t ready)
 {
-	uint64_t best = UINT64_MAX;
 	unsigned port = 0, unit = u->unit ? (unsigned)CORE_PORTS + u->unit - 1 : 0;
-	for (unsigned rest = ports; rest; rest &= rest - 1) {
-		unsigned p = (unsigned)__builtin_ctz(rest);
-		uint64_t c = ports_first(&o->ports, p, ready);
-		while (unit) {
-			uint64_t free = ports_first(&o->ports, unit, c);
-			if (free == c)
-				break;
-			c = ports_first(&o->ports, p, free);
-		}
-		if (c < best) {
-			best = c;
-			port = p;
-		}
-	}
+	uint64_t best = ports_first_of(&o->ports, ports, unit, ready, &port);
+
 	if (unit)
 		ports_hold(&o->ports, unit, best, u->busy ? u->busy : 1);
 	if (best > ready)
@@ -81,16 +68,8 @@ static inline bool crosses(const struct step *s, uint64_t size)
 static uint64_t book_first(struct ooo *o, uint16_t ports, uint64_t cycle)
 {
 	unsigned port = 0;
-	uint64_t first = UINT64_MAX;
+	uint64_t first = ports_first_of(&o->ports, ports, 0, cycle, &port);
 
-	for (unsigned rest = ports; rest; rest &= rest - 1) {
-		unsigned p = (unsigned)__builtin_ctz(rest);
-		uint64_t c = ports_first(&o->ports, p, cycle);
-		if (c < first) {
-			first = c;
-			port = p;
-		}
-	}
 	if (first == UINT64_MAX)
 		return cycle;
 	ports_book(&o->ports, port, first);

@@ -87,22 +87,15 @@ static inline uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, u
 /*
  * What waits for the result of one cycle of a uop is woken when that one asks for a port, as if it were sure to get it at once.
  * Where it does not, what waits is given ports from `woken` on, in vain, until its operands are there in `ready`. Without this,
- * waking would have to wait for the choice of who issues. Ref: Brown, Stark and Patt, Select-Free Instruction Scheduling
- * Logic, MICRO 2001: the "pileup victims" and their cost; that Zen 5 does so is what its throughput says.
+ * waking would have to wait for the choice of who issues. Ref: Brown, Stark and Patt, "Select-Free Instruction Scheduling Logic",
+ * MICRO-34 (2001), pp. 204-213: those that ask and are not chosen are its collision victims, what these woke too soon its pileup
+ * victims, which are found out and scheduled again. That Zen 5 does so, and that ports are lost by it, is what its throughput says.
  */
 static inline void issue_in_vain(struct ooo *o, uint16_t ports, uint64_t woken, uint64_t ready)
 {
 	while (woken < ready) {
-		uint64_t first = UINT64_MAX;
 		unsigned port = 0;
-		for (unsigned rest = ports; rest; rest &= rest - 1) {
-			unsigned p = (unsigned)__builtin_ctz(rest);
-			uint64_t c = ports_first(&o->ports, p, woken);
-			if (c < first) {
-				first = c;
-				port = p;
-			}
-		}
+		uint64_t first = ports_first_of(&o->ports, ports, 0, woken, &port);
 		if (first >= ready)
 			return;
 		ports_book(&o->ports, port, first);

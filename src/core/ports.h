@@ -61,6 +61,31 @@ static inline uint64_t ports_first(const struct ports *p, unsigned lane, uint64_
 	return cycle;
 }
 
+/*
+ * The first cycle at or after `cycle` in which one of `lanes` (a bit each) is free, and `unit` too unless that is 0; *lane: the lowest
+ * that is. UINT64_MAX where there are no lanes. Does not book.
+ */
+static inline uint64_t ports_first_of(const struct ports *p, unsigned lanes, unsigned unit, uint64_t cycle, unsigned *lane)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (; lanes; lanes &= lanes - 1) {
+		unsigned one = (unsigned)__builtin_ctz(lanes);
+		uint64_t c = ports_first(p, one, cycle);
+		while (unit) {
+			uint64_t free = ports_first(p, unit, c);
+			if (free == c)
+				break;
+			c = ports_first(p, one, free);
+		}
+		if (c < first) {
+			first = c;
+			*lane = one;
+		}
+	}
+	return first;
+}
+
 static inline void ports_book(struct ports *p, unsigned lane, uint64_t cycle)
 {
 	assert(cycle >= p->base);
