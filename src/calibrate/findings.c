@@ -47,15 +47,44 @@ static const struct core_param *param_of(const char *name)
 	return NULL;
 }
 
-/* One more reason behind the note there is. */
-static void add_reason(struct finding *found, char *reason)
+static int32_t parents(const struct findings *f, const struct core_param *p)
+{
+	int32_t value;
+
+	memcpy(&value, (const char *)f->parent + p->offset, sizeof value);
+	return value;
+}
+
+/* One more remark behind the note there is. */
+static void add_note(struct finding *found, char *remark)
 {
 	char *note = found->note;
 
-	found->left = true;
-	found->note = note ? g_strconcat(note, "; ", reason, NULL) : g_strdup(reason);
+	found->note = note ? g_strconcat(note, "; ", remark, NULL) : g_strdup(remark);
 	g_free(note);
-	g_free(reason);
+	g_free(remark);
+}
+
+static void leave(struct finding *found, char *reason)
+{
+	found->left = true;
+	add_note(found, reason);
+}
+
+/* Makes an integer of `value`, which the spread of the estimate is about. */
+static void settle(struct findings *f, struct finding *found, double value)
+{
+	const struct core_param *p = param_of(found->param);
+	struct estimate e = estimate_minus(found->estimate, estimate_exact(found->estimate.value - value));
+	double settled = estimate_round(e, parents(f, p));
+
+	if (!(settled >= p->min && settled <= p->max)) {
+		leave(found, g_strdup_printf("%.0f is outside %d to %d, left to the parent", value, p->min, p->max));
+		return;
+	}
+	found->value = (int32_t)lround(settled);
+	if (settled != round(e.value))
+		add_note(found, g_strdup_printf("halfway between %.0f and %.0f: the parent's", floor(e.value), ceil(e.value)));
 }
 
 void findings_add(struct findings *f, const char *name, const char *unit, struct estimate e, const char *param, double value,
@@ -71,16 +100,10 @@ void findings_add(struct findings *f, const char *name, const char *unit, struct
 	va_start(ap, note);
 	found->note = note ? g_strdup_vprintf(note, ap) : NULL;
 	va_end(ap);
-	if (param) {
-		const struct core_param *p = param_of(param);
-
-		if (e.noisy)
-			add_reason(found, g_strdup("too noisy, left to the parent"));
-		else if (!(round(value) >= p->min && round(value) <= p->max))
-			add_reason(found, g_strdup_printf("%.0f is outside %d to %d, left to the parent", value, p->min, p->max));
-		else
-			found->value = (int32_t)lround(value);
-	}
+	if (param && e.noisy)
+		leave(found, g_strdup("too noisy, left to the parent"));
+	else if (param)
+		settle(f, found, value);
 	g_ptr_array_add(f->list, found);
 }
 
@@ -124,10 +147,6 @@ const struct finding *findings_of(const struct findings *f, const char *param)
 int32_t findings_param(const struct findings *f, const char *param)
 {
 	const struct finding *found = findings_of(f, param);
-	int32_t value;
 
-	if (found)
-		return found->value;
-	memcpy(&value, (const char *)f->parent + param_of(param)->offset, sizeof value);
-	return value;
+	return found ? found->value : parents(f, param_of(param));
 }

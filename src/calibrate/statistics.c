@@ -85,6 +85,15 @@ struct estimate estimate_scaled(struct estimate a, double factor)
 	return a;
 }
 
+double estimate_round(struct estimate e, double known)
+{
+	double nearest = round(e.value), halfway = (nearest + known) / 2;
+
+	if (fabs(nearest - known) == 1 && halfway >= e.low && halfway <= e.high && fabs(e.value - halfway) <= 0.25)
+		return known;
+	return nearest;
+}
+
 static double median(const double *y, size_t n)
 {
 	double *sorted = g_memdup2(y, n * sizeof *y), m;

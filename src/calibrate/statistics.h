@@ -35,6 +35,12 @@ struct estimate estimate_minus(struct estimate a, struct estimate b);
 struct estimate estimate_ratio(struct estimate a, struct estimate b);
 struct estimate estimate_scaled(struct estimate a, double factor);
 
+/*
+ * The nearest integer, but `known` where the spread does not tell these two apart: they are neighbours, and the point halfway between
+ * them lies within [low, high] and is nearer to the value than either. What takes two and a half cycles would be rounded by chance.
+ */
+double estimate_round(struct estimate e, double known);
+
 /* A step up in y over x: where a structure of x entries is full. */
 struct knee {
 	bool found;

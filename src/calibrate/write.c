@@ -156,7 +156,7 @@ char *write_core_text(const struct written *w, const char *costs_name)
 }
 
 /*
- * The least difference from the parent that is told: half a cycle, which rounding asks for. Where half of a round trip was deducted
+ * The least difference from the parent that is told: half a cycle, which rounding asks for, and its spread to be told apart. Where half of a round trip was deducted
  * and the two ways are not as long as each other, half a cycle of it is the other way's.
  */
 static double least_told(const struct form *form)
@@ -166,26 +166,28 @@ static double least_told(const struct form *form)
 
 int write_latency(const struct form *form)
 {
-	double delta = form->latency.value - form->parent_latency, latency;
+	struct estimate delta = estimate_minus(form->latency, estimate_exact(form->parent_latency));
+	double change = estimate_round(delta, 0), latency;
 
-	if (!form->has_latency || form->load || form->latency.noisy || fabs(delta) < least_told(form) || !form->insn->latency)
+	if (!form->has_latency || form->load || delta.noisy || fabs(delta.value) < least_told(form) || change == 0 || !form->insn->latency)
 		return -1;
-	latency = form->insn->latency + round(delta);
+	latency = form->insn->latency + change;
 	/* Nought is an eliminated move's, which is not a latency to a cost file. */
 	return latency >= 1 && latency <= 127 ? (int)latency : -1;
 }
 
 int write_load_extra(const struct form *form, const struct form *base)
 {
-	double delta;
+	struct estimate delta;
+	double extra;
 
 	if (!form->load || !form->has_latency || form->latency.noisy || !base || !base->load || base->latency.noisy)
 		return -1;
-	delta = form->latency.value - form->parent_latency - (base->latency.value - base->parent_latency);
-	if (fabs(delta) < least_told(form))
+	delta = estimate_minus(estimate_minus(form->latency, base->latency), estimate_exact(form->parent_latency - base->parent_latency));
+	if (fabs(delta.value) < least_told(form))
 		return -1;
-	delta = form->insn->load_extra + round(delta);
-	return (int)delta != form->insn->load_extra && delta >= 0 && delta <= 255 ? (int)delta : -1;
+	extra = form->insn->load_extra + estimate_round(delta, 0);
+	return (int)extra != form->insn->load_extra && extra >= 0 && extra <= 255 ? (int)extra : -1;
 }
 
 /* The load of 64 bits that others are compared with; NULL: it was not measured. */

@@ -138,6 +138,24 @@ static void no_step(void **state)
 	assert_false(find_knee(x, flat, 3, 1.05).found);
 }
 
+/* Halfway between two integers the known one is taken; not where the spread, or the value, says which it is. */
+static void halfway_to_what_is_known(void **state)
+{
+	static const struct { double value, low, high, known, rounded; } t[] = {
+		{ 0.49, 0.48, 0.51, 0, 0 }, { 0.49, 0.48, 0.51, 1, 1 }, { 0.51, 0.49, 0.52, 0, 0 }, { 0.51, 0.49, 0.52, 1, 1 },
+		{ 0.51, 0.49, 0.52, 2, 1 }, { 0.49, 0.48, 0.51, -1, 0 }, /* no neighbour */
+		{ 0.52, 0.51, 0.53, 0, 1 }, { 0.48, 0.47, 0.49, 1, 0 },  /* the spread does not reach halfway */
+		{ 2.74, 2.10, 3.40, 2, 2 }, { 2.76, 2.10, 3.40, 2, 3 }, { 3.01, 2.40, 3.60, 2, 3 }, /* nearer to an integer */
+		{ 2.5, 2.5, 2.5, 2, 2 }, { 2.5, 2.5, 2.5, 3, 3 }, { -0.5, -0.5, -0.5, 0, 0 }, { 7, 7, 7, 6, 7 },
+	};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		double rounded = estimate_round((struct estimate){ .value = t[i].value, .low = t[i].low, .high = t[i].high }, t[i].known);
+		if (rounded != t[i].rounded)
+			fail_msg("%g (%g to %g), known %g: %g", t[i].value, t[i].low, t[i].high, t[i].known, rounded);
+	}
+}
+
 static void the_flattest_point(void **state)
 {
 	double y[] = { 4, 4, 9, 14, 14, 14.1, 20, 40, 50, 50.5, 51, 200, 300 };
@@ -158,6 +176,7 @@ int main(void)
 		cmocka_unit_test(a_step),
 		cmocka_unit_test(a_ramp_with_an_outlier),
 		cmocka_unit_test(no_step),
+		cmocka_unit_test(halfway_to_what_is_known),
 		cmocka_unit_test(the_flattest_point),
 	};
 

@@ -106,6 +106,31 @@ static void findings_know_their_ranges(void **state)
 	findings_free(f);
 }
 
+/* A store across lines costs half a cycle: whichever side of it is measured, the parent's 0 or 1 stays; and so behind a deduction. */
+static void halfway_the_parents_stays(void **state)
+{
+	for (int32_t parents = 0; parents <= 2; parents++) {
+		for (int more = 0; more <= 1; more++) {
+			struct estimate e = { .value = 0.49 + 0.02 * more, .low = 0.48, .high = 0.52, .agreeing = 9, .samples = 10 };
+			struct core_desc parent;
+			struct findings *f;
+
+			assert_int_equal(core_desc_load(&parent, "zen5"), 0);
+			parent.split_line_store = parents;
+			parent.fence_latency = 69 + parents;
+			f = findings_new(&parent);
+			findings_add(f, "store across lines", "cycles", e, "split.line_store", e.value, "beyond another");
+			findings_add(f, "fence", "cycles", e, "fence.latency", 69 + e.value, NULL);
+			assert_int_equal(findings_param(f, "split.line_store"), parents < 2 ? parents : more);
+			assert_int_equal(findings_param(f, "fence.latency"), 69 + (parents < 2 ? parents : more));
+			assert_string_equal(findings_at(f, 0)->note,
+				parents == !more ? "beyond another; halfway between 0 and 1: the parent's" : "beyond another");
+			assert_false(findings_at(f, 0)->left);
+			findings_free(f);
+		}
+	}
+}
+
 /* A description of findings alone reads back: what was found, what was not, and where each is from. */
 static void a_description_reads_back(void **state)
 {
@@ -162,6 +187,9 @@ static void latencies_to_write(void **state)
 	assert_int_equal(write_latency(&form), 6);
 	form.latency.value = 4.6;
 	assert_int_equal(write_latency(&form), 5);
+	form.latency = (struct estimate){ .value = 4.51, .low = 4.49, .high = 4.53 }; /* halfway: the parent's */
+	assert_int_equal(write_latency(&form), -1);
+	form.latency = (struct estimate){ .value = 4.6 };
 	form.single = false;                   /* half a cycle of it may be the way back's */
 	assert_int_equal(write_latency(&form), -1);
 	form.latency.value = 5.5;
@@ -194,6 +222,10 @@ static void loads_to_write(void **state)
 	assert_int_equal(write_load_extra(&form, &base), -1);
 	form.single = true;
 	assert_int_equal(write_load_extra(&form, &base), 2);
+	form.latency.low = form.latency.high = 5.55;
+	base.latency.low = 4.02;
+	base.latency.high = 4.06;              /* as little as 0.49 later: the parent's */
+	assert_int_equal(write_load_extra(&form, &base), -1);
 	form.single = false;
 	form.latency.value = 4.1;
 	assert_int_equal(write_load_extra(&form, &base), 0);
@@ -210,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parents),
 		cmocka_unit_test(findings_know_their_ranges),
+		cmocka_unit_test(halfway_the_parents_stays),
 		cmocka_unit_test(a_description_reads_back),
 		cmocka_unit_test(latencies_to_write),
 		cmocka_unit_test(loads_to_write),
