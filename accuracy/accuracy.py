@@ -113,6 +113,7 @@ def native_round(cases, measure, title):
 
 def measure_native(cases, measure, rounds):
     """Rounds over all cases: what disturbs a case in one round has passed in the next. Then more for those that are noisy."""
+    measure.settle()
     for number in range(rounds):
         native_round(cases, measure, f"round {number + 1} of {rounds}")
     for number in range(rounds):

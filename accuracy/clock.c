@@ -1,13 +1,21 @@
 #include "clock.h"
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <x86intrin.h>
 
-enum { CHAIN = 100, CHAINS = 200, TRIES = 5, DROPPED = 20 /* times as many as are wanted */ };
+enum {
+	CHAIN = 100, CHAINS = 200, TRIES = 5,
+	NOPS = 500, NOP_ROUNDS = 80,
+	DROPPED = 20,                  /* times as many as are wanted */
+	PATIENCE = 10,                 /* crowded samples in a row */
+};
+static const double same_clock = 1.006; /* before and after a sample */
+static const double alone = 0.96;       /* of the greatest width: a busy sibling leaves less */
 
 static uint64_t ticks_now(void)
 {
@@ -26,18 +34,31 @@ static void chain(void)
 		__asm__ volatile(".rept %c1\n\tadd %0, %0\n\t.endr" : "+r"(x) : "i"(CHAIN));
 }
 
-/* The fastest of a few: interruptions only add. */
-double clock_ticks(void)
+static void nops(void)
+{
+	for (int i = 0; i < NOP_ROUNDS; i++)
+		__asm__ volatile(".rept %c0\n\tnop\n\t.endr" : : "i"(NOPS));
+}
+
+static uint64_t timed(void (*function)(void))
+{
+	uint64_t from = ticks_now();
+
+	function();
+	return ticks_now() - from;
+}
+
+/* The chain is the fastest of a few, as interruptions only add. The no-ops run once: it is their slowness that is sought. */
+struct clock clock_now(void)
 {
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t from = ticks_now();
-		chain();
-		uint64_t took = ticks_now() - from;
+		uint64_t took = timed(chain);
 		least = took < least ? took : least;
 	}
-	return (double)least / (CHAIN * CHAINS);
+	double ticks = (double)least / (CHAIN * CHAINS);
+	return (struct clock){ .ticks = ticks, .width = NOPS * NOP_ROUNDS * ticks / (double)timed(nops) };
 }
 
 double clock_tsc_mhz(void)
@@ -53,35 +74,55 @@ double clock_tsc_mhz(void)
 	return (double)(end - start) / us;
 }
 
-static void stay(void)
+/* Binds the thread to one of `allowed`: the one it is on, or the next. */
+static void stay(const cpu_set_t *allowed, bool next)
 {
-	cpu_set_t set;
+	cpu_set_t one;
 	int cpu = sched_getcpu();
 
 	if (cpu < 0)
 		return;
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	sched_setaffinity(0, sizeof set, &set);
+	if (next)
+		do
+			cpu = (cpu + 1) % CPU_SETSIZE;
+		while (!CPU_ISSET((size_t)cpu, allowed));
+	CPU_ZERO(&one);
+	CPU_SET((size_t)cpu, &one);
+	sched_setaffinity(0, sizeof one, &one);
 }
 
 int clock_samples(void (*prepare)(void *), void (*function)(void *), void *context, unsigned samples)
 {
-	double tsc_mhz = clock_tsc_mhz();
-	unsigned kept = 0;
+	double tsc_mhz = clock_tsc_mhz(), widest = 0, second = 0; /* the single widest may be the clock's error */
+	unsigned kept = 0, crowded = 0;
+	cpu_set_t allowed;
 
-	stay();
+	if (sched_getaffinity(0, sizeof allowed, &allowed))
+		return 1;
+	stay(&allowed, false);
 	for (unsigned i = 0; kept < samples && i < samples * DROPPED; i++) {
 		if (prepare)
 			prepare(context);
-		double before = clock_ticks();
+		struct clock before = clock_now();
 		uint64_t from = ticks_now();
 		function(context);
 		uint64_t took = ticks_now() - from;
-		double after = clock_ticks(), mean = (before + after) / 2;
-		if (before > after * 1.006 || after > before * 1.006)
+		struct clock after = clock_now();
+		if (before.ticks > after.ticks * same_clock || after.ticks > before.ticks * same_clock)
 			continue;
-		printf("%.0f %.0f\n", (double)took / mean, tsc_mhz / mean);
+		double mean = (before.ticks + after.ticks) / 2, width = before.width < after.width ? before.width : after.width;
+		if (width > widest) {
+			second = widest;
+			widest = width;
+		} else if (width > second) {
+			second = width;
+		}
+		crowded = width < second * alone ? crowded + 1 : 0;
+		if (crowded && crowded % PATIENCE == 0)
+			stay(&allowed, true);
+		if (crowded)
+			continue;
+		printf("%.0f %.0f %.3f\n", (double)took / mean, tsc_mhz / mean, width);
 		kept++;
 	}
 	return kept == 0;

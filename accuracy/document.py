@@ -28,8 +28,9 @@ own pace: faster, and what `sensitivity` and `causality` run unless told otherwi
 has no wrong path, and lets every uop find the best of its ports.
 
 Natively, a chain of dependent additions before and after each sample gives the clock against the time-stamp counter; a sample
-where the two differ is dropped. The least of many samples counts, in each of {rounds} rounds that are minutes apart; a kernel's are of several processes, as
-some take a quarter longer where the system happens to lay their data. Where the two fastest rounds differ by more than {noisy:.0%},
+where the two differ is dropped. So is one beside which fewer no-ops pass in a cycle than at other times: the core's sibling thread,
+another guest's perhaps, was busy. The least of many samples counts, in each of {rounds} rounds that are minutes apart; a kernel's
+are of several processes, as some take a quarter longer where the system happens to lay their data. Where the two fastest rounds differ by more than {noisy:.0%},
 the case is **noisy**: listed, and left out of the means. The C library is kept from its AVX-512 variants, which the emulator does
 not have.
 

@@ -1,4 +1,5 @@
 """Runs things: natively by the clock, and under cyclewise."""
+import bisect
 import json
 import os
 import subprocess
@@ -9,6 +10,11 @@ from case import MODELS
 
 # The C library of the host must take the same paths as the one under QEMU, which has no AVX-512.
 NATIVE = dict(os.environ, GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD")
+
+
+ALONE = 0.96  # of the width that the core has without a busy sibling thread: what was taken with less is left out
+PATIENCE = 4  # times as many processes as are wanted, where a sibling is busy
+SETTLE = 40  # looks at the clock, to know the width before anything is timed
 
 
 class Failed(Exception):
@@ -22,18 +28,42 @@ def first_line(text):
 class Measure:
     def __init__(self, cyclewise, core, folder):
         self.cyclewise, self.core, self.folder = str(cyclewise), core, Path(folder)
+        self.widths = []  # of all samples so far, ascending
+
+    def settle(self):
+        """To be called before anything is timed: how wide the core is."""
+        for _ in range(SETTLE):
+            self.clock()
+
+    def alone(self, width):
+        """Whether a sample of that width had the core for itself, by what has been seen so far; the few largest are the clock's error."""
+        bisect.insort(self.widths, width)
+        return width >= ALONE * self.widths[-1 - len(self.widths) // 50]
 
     def samples(self, command):
-        """The least cycles of the samples that a program of clock.h writes."""
+        """Cycles of the samples that a program of clock.h writes, of those that had the core for themselves."""
         done = subprocess.run(command, env=NATIVE, capture_output=True, text=True, timeout=120)
-        if done.returncode:
+        if done.stderr or done.returncode not in (0, 1):  # 1: all were dropped
             raise Failed(first_line(done.stderr) if done.stderr else f"natively: exit status {done.returncode}")
-        return min(float(line.split()[0]) for line in done.stdout.splitlines())
+        lines = [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
+        return [cycles for cycles, _, width in lines if self.alone(width)]
+
+    def least(self, command, processes):
+        """The least cycles of the samples of so many processes that had the core for themselves; None where none of many had."""
+        least, good = None, 0
+        for _ in range(processes * PATIENCE):
+            cycles = self.samples(command)
+            if cycles:
+                good, least = good + 1, min(cycles if least is None else [least, *cycles])
+            if good == processes:
+                break
+        return least
 
     def clock(self):
-        """MHz, now."""
+        """MHz, now, and whether the core is this thread's alone."""
         done = subprocess.run([str(self.folder / "clock")], capture_output=True, text=True, check=True)
-        return float(done.stdout)
+        mhz, width = (float(word) for word in done.stdout.split())
+        return mhz, self.alone(width)
 
     def stat(self, model, command, stdout=subprocess.DEVNULL, **options):
         """What `cyclewise stat --json` says of a command under a timing model."""

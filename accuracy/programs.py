@@ -1,7 +1,8 @@
 """The group of whole programs: unmodified Debian binaries on inputs that are made here, the same every time.
 
 Native time is user time. The kernel knows a process's time as a whole exactly, but which part of it was the user's by its ticks alone:
-so the fastest run of a batch counts, times the user's part in all of them. Each round is a batch. Programs run long enough (some
+so the fastest run of a batch counts, times the user's part in all of them. Each round is a batch, of which those runs count that have
+the core for themselves before and after, by the clock's width. Programs run long enough (some
 hundred million instructions) that what the kernel does at their start is a small part, of the time and of what it leaves in the caches.
 """
 import math
@@ -9,6 +10,7 @@ import os
 import random
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from case import Case
@@ -16,6 +18,7 @@ from measure import NATIVE, Failed
 
 BATCH_SECONDS = 2.0  # time of a batch, at least
 LEAST_RUNS = 8
+MOST_SECONDS = 10.0  # by the wall, to find so many runs that had the core for themselves
 
 PERL = r"""
 my %count; my $text = do { local $/; <STDIN> };
@@ -127,17 +130,31 @@ def run(command, stdin):
 
 
 def native(case, measure):
-    """Cycles of the fastest run of a batch, at the clock before and after it."""
+    """Cycles of the fastest run of a batch, at the clock before and after it; None where every run was disturbed."""
+    allowed, end = sorted(os.sched_getaffinity(0)), time.monotonic() + MOST_SECONDS
     command, stdin = case.what
-    before, user, both, fastest, runs = measure.clock(), 0, 0, math.inf, 0
-    while both < BATCH_SECONDS or runs < LEAST_RUNS:
-        usage = run(command, stdin)
-        seconds = usage.ru_utime + usage.ru_stime
-        user += usage.ru_utime
-        both += seconds
-        fastest = min(fastest, seconds)
-        runs += 1
-    return fastest * user / both * (before + measure.clock()) / 2 * 1e6
+    user, both, fastest, runs = 0, 0, math.inf, 0
+
+    def enough():
+        return (both >= BATCH_SECONDS and runs >= LEAST_RUNS) or time.monotonic() > end
+
+    try:
+        while not enough():
+            os.sched_setaffinity(0, allowed[:1])
+            before, alone = measure.clock()
+            while alone and not enough():
+                usage = run(command, stdin)
+                after, alone = measure.clock()
+                user += usage.ru_utime
+                both += usage.ru_utime + usage.ru_stime
+                if alone:
+                    fastest = min(fastest, (usage.ru_utime + usage.ru_stime) * (before + after) / 2)
+                    runs += 1
+                before = after
+            allowed.append(allowed.pop(0))  # a sibling thread is busy: another processor's may not be
+    finally:
+        os.sched_setaffinity(0, allowed)
+    return fastest * user / both * 1e6 if runs else None
 
 
 def model(case, measure, name):

@@ -97,9 +97,10 @@ def measured(study, program):
     path, times = str(study.inputs / program.command[0]), 2000
     measure = Measure(study.cyclewise, CORE, study.inputs)
     subprocess.run(["gcc", "-O2", "-o", str(study.inputs / "clock"), *(str(TOP / "accuracy" / f) for f in ("clock_main.c", "clock.c"))], check=True)
-    before = measure.clock()
+    before, _ = measure.clock()
     seconds = run_natively([path, str(times)], None).ru_utime - run_natively([path, "0"], None).ru_utime
-    return seconds / times * (before + measure.clock()) / 2 * 1e6
+    after, _ = measure.clock()
+    return seconds / times * (before + after) / 2 * 1e6
 
 
 def figure1(page, study):

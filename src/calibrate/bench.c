@@ -14,10 +14,14 @@
 enum {
 	SAMPLE_CYCLES = 20000,     /* of a kernel: long against the counter's error, short against the scheduler's slice */
 	CHAIN_ROUNDS = 60, CHAIN_LENGTH = 50,
+	NOP_ROUNDS = 80,           /* long against what a call takes to begin and end */
+	SETTLE = 2000,             /* samples */
+	CHAIN_BYTES = 4096,        /* at least what the reference's code takes */
+	PATIENCE = 40,             /* crowded samples in a row before another processor is tried */
 	FIRST_ROUNDS = 16,
 	BATCH = 240,               /* samples between two looks at them */
 	MAX_SAMPLES = 1200,
-	TRIES = 4,                 /* for each sample that is wanted */
+	TRIES = 8,                 /* for each sample that is wanted */
 	CROWD_SHARE = 20,          /* one sample of so many must agree with others, */
 	LEAST_CROWD = 5,           /* and so many in any case */
 };
@@ -130,20 +134,46 @@ static double fastest_chain(struct bench *b, double ticks)
 	return fastest;
 }
 
-/* Cycles of one sample; negative where the clock changed around it, or something slowed the chains. */
-static double sample(struct bench *b, const struct kernel *k, uint64_t rounds)
+/* Binds the thread to the next processor that it may use. */
+static void move_on(const struct bench *b)
 {
-	double cycles = CHAIN_ROUNDS * b->chain_cycles, before, ticks, after;
+	int next = sched_getcpu();
+	cpu_set_t one;
+
+	if (next < 0 || CPU_COUNT(&b->allowed) < 2)
+		return;
+	do
+		next = (next + 1) % CPU_SETSIZE;
+	while (!CPU_ISSET((size_t)next, &b->allowed));
+	CPU_ZERO(&one);
+	CPU_SET((size_t)next, &one);
+	sched_setaffinity(0, sizeof one, &one);
+}
+
+enum verdict { DROPPED, CROWDED, KEPT };
+
+/* One sample's cycles. Dropped where the clock changed around it, or something slowed the chains. */
+static enum verdict sample(struct bench *b, const struct kernel *k, uint64_t rounds, double *cycles)
+{
+	double nops, before, ticks, after;
 
 	if (k->prepare)
 		k->prepare(k->ctx);
+	nops = timed(b, b->nops, b->scratch, NOP_ROUNDS);
 	before = timed(b, b->chain, b->scratch, CHAIN_ROUNDS);
 	ticks = timed(b, k->run, k->memory, rounds);
 	after = timed(b, b->chain, b->scratch, CHAIN_ROUNDS);
+	/* Once, not the fastest of some: it is their slowness that is sought. */
+	nops = fmax(nops, timed(b, b->nops, b->scratch, NOP_ROUNDS));
 	if (fmax(before, after) > fastest_chain(b, fmin(before, after)) * (1 + same_speed) || fabs(before - after) > same_clock * before)
-		return -1;
-	b->ticks_per_cycle = (before + after) / 2 / cycles;
-	return ticks / b->ticks_per_cycle;
+		return DROPPED;
+	b->ticks_per_cycle = (before + after) / 2 / (CHAIN_ROUNDS * b->chain_cycles);
+	*cycles = ticks / b->ticks_per_cycle;
+	if (!company_crowds(&b->company, nops / b->ticks_per_cycle / (NOP_ROUNDS * BENCH_NOPS)))
+		return KEPT;
+	if (b->company.crowded % PATIENCE == 0)
+		move_on(b);
+	return CROWDED;
 }
 
 /* As many rounds as make a sample of the usual length; of a kernel that is known to run. */
@@ -162,13 +192,14 @@ static uint64_t rounds_of(const struct bench *b, const struct kernel *k)
 	return 1 << 20;
 }
 
+/* By the samples that had the core for themselves, or where these do not agree by all. */
 struct estimate bench_measure(struct bench *b, const struct kernel *k)
 {
-	double series[MAX_SAMPLES];
+	double series[2 * MAX_SAMPLES], disturbed[MAX_SAMPLES], cycles;
 	struct estimate e = { .noisy = true };
 	unsigned most = (unsigned)CLAMP(MAX_SAMPLES * b->effort, BATCH, MAX_SAMPLES);
+	unsigned n = 0, nr_disturbed = 0;
 	uint64_t rounds;
-	unsigned n = 0;
 
 	if (k->prepare)
 		k->prepare(k->ctx);
@@ -179,9 +210,11 @@ struct estimate bench_measure(struct bench *b, const struct kernel *k)
 	if (bench_try(b, k, rounds))
 		return e;
 	for (unsigned tries = 0; tries < TRIES * most && n < most; tries++) {
-		double cycles = sample(b, k, rounds);
+		enum verdict verdict = sample(b, k, rounds, &cycles);
 
-		if (cycles < 0)
+		if (verdict == CROWDED && nr_disturbed < most)
+			disturbed[nr_disturbed++] = cycles / (double)rounds;
+		if (verdict != KEPT)
 			continue;
 		series[n++] = cycles / (double)rounds;
 		if (n % BATCH == 0) {
@@ -190,6 +223,11 @@ struct estimate bench_measure(struct bench *b, const struct kernel *k)
 				return e;
 		}
 	}
+	e = estimate_floor(series, n, MAX(n / CROWD_SHARE, LEAST_CROWD), nearly);
+	if (!e.noisy)
+		return e;
+	memcpy(series + n, disturbed, nr_disturbed * sizeof *series);
+	n += nr_disturbed;
 	return estimate_floor(series, n, MAX(n / CROWD_SHARE, LEAST_CROWD), nearly);
 }
 
@@ -251,6 +289,7 @@ static double least_ticks(struct bench *b, kernel_function *run, uint64_t rounds
 static int make_chain(struct bench *b)
 {
 	char *adds = repeated("addq %rbx, %rax\n", CHAIN_LENGTH), *muls = repeated("imull %ebx, %eax\n", CHAIN_LENGTH);
+	char *nops = repeated("nop\n", BENCH_NOPS);
 	double ticks[2];
 	kernel_function *run;
 	int ret = bench_make(b, &(struct kernel_text){ .body = "" }, &run);
@@ -272,8 +311,11 @@ static int make_chain(struct bench *b)
 			b->additions = true;
 		}
 		b->chain = run;
-		b->used += 4096;
+		b->used += CHAIN_BYTES;
+		ret = bench_make(b, &(struct kernel_text){ .body = nops }, &b->nops);
+		b->used += CHAIN_BYTES;
 	}
+	g_free(nops);
 	g_free(adds);
 	g_free(muls);
 	return ret;
@@ -290,11 +332,23 @@ static void measure_counter(struct bench *b)
 	b->ticks_per_second = (double)(bench_now() - ticks) / (to - from);
 }
 
+/* How wide the core is, before anything is judged by it. */
+static void settle(struct bench *b)
+{
+	const struct kernel nops = { .run = b->nops, .memory = b->scratch };
+	double cycles;
+
+	for (int i = 0; i < SETTLE; i++)
+		sample(b, &nops, NOP_ROUNDS, &cycles);
+}
+
 int bench_init(struct bench *b, double effort)
 {
 	int ret;
 
 	*b = (struct bench){ .effort = effort };
+	if (sched_getaffinity(0, sizeof b->allowed, &b->allowed))
+		CPU_ZERO(&b->allowed);
 	ret = assembler_new(&b->as);
 	if (ret)
 		return ret;
@@ -317,11 +371,14 @@ int bench_init(struct bench *b, double effort)
 	}
 	measure_counter(b);
 	b->ticks_per_cycle = least_ticks(b, b->chain, CHAIN_ROUNDS) / (CHAIN_ROUNDS * b->chain_cycles);
+	settle(b);
 	return 0;
 }
 
 void bench_fini(struct bench *b)
 {
+	if (CPU_COUNT(&b->allowed))
+		sched_setaffinity(0, sizeof b->allowed, &b->allowed);
 	if (b->code && b->code != MAP_FAILED)
 		munmap(b->code, BENCH_CODE);
 	if (b->scratch && b->scratch != MAP_FAILED)

@@ -6,8 +6,13 @@
  * sample between two that disagree is dropped, and so is one whose chains took longer than others of the same millisecond
  * did. So a changing clock and most interruptions cost samples, not truth.
  *
- * Not modelled: what another guest or a sibling thread takes away all the time. Throughputs are then too high, and
- * called noisy only where they vary.
+ * A sibling thread, another guest's perhaps, takes slots and entries and leaves chains alone. So no-ops, which are as wide
+ * as the core, run at both ends of every sample: where fewer pass in a cycle than have at another time, the sample is
+ * crowded. Crowded samples count only where there are not enough others; some in a row move the thread to the next
+ * processor.
+ *
+ * Not modelled: what a sibling takes away all the time. Throughputs are then too high, and called noisy only where they
+ * vary.
  * Ref: Abel and Reineke, nanoBench (ISPASS 2020): unrolled kernels, the minimum of many short runs.
  *
  * Place: assembler -> bench -> the experiments (forms.c, memory.c, window.c, penalties.c, prefetchers.c).
@@ -15,6 +20,7 @@
 #ifndef CYCLEWISE_CALIBRATE_BENCH_H
 #define CYCLEWISE_CALIBRATE_BENCH_H
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,7 +50,7 @@ struct kernel {
 	uint64_t rounds;               /* 0: as many as fill a sample */
 };
 
-enum { BENCH_CODE = 1 << 20, BENCH_SCRATCH = 1 << 16, BENCH_RECENT = 64 };
+enum { BENCH_CODE = 1 << 20, BENCH_SCRATCH = 1 << 16, BENCH_RECENT = 64, BENCH_NOPS = 400 };
 
 struct bench {
 	struct assembler *as;
@@ -54,6 +60,9 @@ struct bench {
 	bool avx, avx2, fma;
 	kernel_function *chain;        /* the reference: a round takes chain_cycles */
 	double chain_cycles;
+	kernel_function *nops;         /* a round is BENCH_NOPS of them */
+	struct company company;        /* a sibling thread's */
+	cpu_set_t allowed;             /* processors that the thread may use */
 	bool additions;                /* the reference is additions, not multiplications */
 	double ticks_per_cycle;        /* of the latest samples */
 	double ticks_overhead;         /* of a call with nothing in it */

@@ -94,6 +94,23 @@ double estimate_round(struct estimate e, double known)
 	return nearest;
 }
 
+bool company_crowds(struct company *c, double cycles)
+{
+	static const double crowd = 0.05, agree = 0.01;
+	static const double more = 1.04;  /* than the least: the clock's error is less, a busy sibling takes a fifth and more */
+
+	c->recent[c->nr_recent++] = cycles;
+	if (c->nr_recent == COMPANY_RECENT) {
+		struct estimate e = estimate_floor(c->recent, COMPANY_RECENT, (unsigned)(crowd * COMPANY_RECENT), agree);
+
+		if (!e.noisy && (c->least == 0 || e.value < c->least))
+			c->least = e.value;
+		c->nr_recent = 0;
+	}
+	c->crowded = c->least > 0 && cycles > c->least * more ? c->crowded + 1 : 0;
+	return c->crowded;
+}
+
 static double median(const double *y, size_t n)
 {
 	double *sorted = g_memdup2(y, n * sizeof *y), m;

@@ -41,6 +41,22 @@ struct estimate estimate_scaled(struct estimate a, double factor);
  */
 double estimate_round(struct estimate e, double known);
 
+enum { COMPANY_RECENT = 400 };
+
+/*
+ * Which samples had the core for themselves, by how many no-ops passed in a cycle beside each. A sibling thread that is
+ * busy leaves fewer; what is common to all samples cannot be told. Zero: nothing seen yet.
+ */
+struct company {
+	double recent[COMPANY_RECENT]; /* cycles a no-op took beside the latest samples */
+	unsigned nr_recent;
+	double least;              /* where the least crowd once, see estimate_floor(); 0: not known yet */
+	unsigned crowded;          /* samples in a row */
+};
+
+/* Whether a sample beside which a no-op took so many cycles was crowded. The first COMPANY_RECENT are taken not to be. */
+bool company_crowds(struct company *c, double cycles);
+
 /* A step up in y over x: where a structure of x entries is full. */
 struct knee {
 	bool found;

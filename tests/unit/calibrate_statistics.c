@@ -165,6 +165,35 @@ static void the_flattest_point(void **state)
 	assert_int_equal(flattest(y, 13, 0), 0);
 }
 
+/* Tells a run of samples, of which every tenth is `other`, how many cycles a no-op took; how many of them are crowded. */
+static unsigned crowded(struct company *company, double cycles, double other)
+{
+	unsigned nr = 0;
+
+	for (int i = 0; i < COMPANY_RECENT; i++)
+		nr += company_crowds(company, i % 10 == 9 ? other : cycles);
+	return nr;
+}
+
+/* On a processor of eight slots: busy at first, then less, then not; a clock misread now and then makes no better core. */
+static void a_busy_sibling_leaves_less(void **state)
+{
+	struct company company = { 0 };
+
+	assert_int_equal(crowded(&company, 1 / 6.2, 1 / 6.25), 0);
+	assert_int_equal(crowded(&company, 1 / 6.2, 1 / 5.9), COMPANY_RECENT / 10);
+	assert_int_equal(crowded(&company, 1 / 7.9, 1 / 6.2), 1); /* the last one: then enough has been seen */
+	assert_int_equal(crowded(&company, 1 / 6.2, 1 / 7.9), COMPANY_RECENT * 9 / 10);
+	assert_float_equal((company.least * 7.9), 1, EXACT);
+	assert_int_equal(company.crowded, 0);
+	for (int i = 0; i < COMPANY_RECENT; i++)
+		assert_int_equal(company_crowds(&company, i % 40 ? 1 / 7.9 : 1 / 9.0), 0);
+	assert_float_equal((company.least * 7.9), 1, EXACT);
+	assert_true(company_crowds(&company, 1 / 7.5));
+	assert_true(company_crowds(&company, 1 / 7.5));
+	assert_int_equal(company.crowded, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +207,7 @@ int main(void)
 		cmocka_unit_test(no_step),
 		cmocka_unit_test(halfway_to_what_is_known),
 		cmocka_unit_test(the_flattest_point),
+		cmocka_unit_test(a_busy_sibling_leaves_less),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
