@@ -403,7 +403,7 @@ static int bandwidths(struct experiment *x, struct memory_area *a)
 			bytes[i] *= 2;
 		ret = experiment_step(x, rows[i].name);
 		if (!ret)
-			ret = fastest_stream(x, a, bytes[i], i < LAST_LEVEL ? 1 : x->quick ? 1 : 2, &e[i]);
+			ret = fastest_stream(x, a, bytes[i], x->quick ? 1 : 3, &e[i]);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(rows) && !ret; i++) {
 		double kilobytes = (double)bytes[i] / 1024;
