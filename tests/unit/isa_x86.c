@@ -323,6 +323,10 @@ static const struct show_row zen5[] = {
 	{ "48 01 07", "add    %rax,(%rdi)", "ag0123 alu012345:1 ag0123 none(std) ; [rdi] rax -> cf:1 zf:1 ; 1 stores result ; simple" },
 	{ "0f 11 07", "movups %xmm0,(%rdi)", "ag0123 alu012345 ; [rdi] xmm0 ; 1 ; vmem" },
 	{ "0f 10 07", "movups (%rdi),%xmm0", "ag02 fs01:1 ; [rdi] -> xmm0:1 ; 1 extra 1 ; vmem" },
+	{ "66 0f 3a 22 07 01", "pinsrd $0x1,(%rdi),%xmm0", "ag02 fs01:1 > fp0123:1 ; [rdi] xmm0 -> xmm0:2 ; 1 extra 1 ; vmem vint" },
+	{ "66 0f c4 07 01", "pinsrw $0x1,(%rdi),%xmm0", "ag02 fs01:1 > fp0123:1 ; [rdi] xmm0 -> xmm0:2 ; 1 extra 1 ; vmem vint" },
+	{ "66 0f 3a 21 07 10", "insertps $0x10,(%rdi),%xmm0", "ag02 fs01:1 > fp0123:1 ; [rdi] xmm0 -> xmm0:2 ; 2 extra 1 ; vmem vint" },
+	{ "66 0f 3a 21 c1 10", "insertps $0x10,%xmm1,%xmm0", "fp0123:2 ; xmm0 xmm1 -> xmm0:2 ; 1 ; vint" },
 };
 
 static void check(const char *core, const struct show_row *rows, unsigned n)
