@@ -10,46 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <string.h>
 
 #include "core/abstract_outcome.h"
 #include "core/abstract_time.h"
 #include "machine.h"
-#include "rules.h"
 
 enum { BASE = 5, COUNTER = 6 };        /* registers */
 
-static inline void abstract_take(void *ctx, const struct timed *t, size_t n)
-{
-	struct machine *m = ctx;
-
-	assert_true(m->nr_timed + n <= MACHINE_RECORDS);
-	memcpy(&m->timed[m->nr_timed], t, n * sizeof *t);
-	m->nr_timed += n;
-}
-
-/* Times all steps on the abstract core, `batch` of them at a time, and checks the stream. */
+/* Times all steps on the abstract core, `batch` of them at a time: a record each. */
 static inline void time_steps(struct machine *m, size_t batch)
 {
-	const struct core_ops *model = core_find("abstract");
-	struct rules rules = { 0 };
-	struct core *core;
 	uint64_t steps = 0;
 
-	machine_count(m);
-	m->nr_timed = 0;
-	assert_int_equal(model->open(&core, &m->desc, &m->code, (struct timed_sink){ .take = abstract_take, .ctx = m }), 0);
-	for (size_t i = 0; i < m->nr_steps; i += batch) {
-		size_t n = m->nr_steps - i < batch ? m->nr_steps - i : batch;
-		model->batch(core, m->step + i, n, m->nr_steps - i - n);
-	}
-	model->finish(core);
-	model->close(core);
-	for (size_t i = 0; i < m->nr_timed; i++) {
-		const char *broken = rules_check(&rules, &m->timed[i], (unsigned)m->desc.rename_width);
-		if (broken)
-			fail_msg("record %zu: %s", i, broken);
-	}
+	machine_time_on(m, "abstract", batch);
 	for (size_t i = 0; i < m->nr_steps; i++)
 		steps += step_kind(&m->step[i]) == STEP_INSN;
 	assert_int_equal(m->nr_timed, steps);

@@ -1,4 +1,6 @@
 /* The abstract core's loads, stores and caches: exact cycles of hand-made streams. */
+#include <string.h>
+
 #include "core_abstract.h"
 
 /* A machine whose loads go to L2 and memory without prefetches, and as many misses at a time as a test leaves. */

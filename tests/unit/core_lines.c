@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <assert.h>
+#include <stdint.h>
 #include <cmocka.h>
 
 #include "machine.h"
@@ -50,30 +50,15 @@ static void add_block(struct machine *m, uint64_t at, unsigned insns, uint8_t le
 	m->uop[m->insn[m->code.nr - 1].uop].ports = ALU;
 }
 
-static void take(void *ctx, const struct timed *t, size_t n)
-{
-	struct machine *m = ctx;
-
-	assert(m->nr_timed + n <= MACHINE_RECORDS);
-	for (size_t i = 0; i < n; i++)
-		m->timed[m->nr_timed++] = t[i];
-}
-
 /* Cycles of COUNTED rounds through all that was made. */
 static uint64_t rounds(struct machine *m, const char *model)
 {
-	const struct core_ops *ops = core_find(model);
 	uint32_t nr = m->code.nr;
-	struct core *core;
 
 	for (unsigned round = 0; round < ROUNDS; round++)
 		for (uint32_t i = 0; i < nr; i++)
 			m->insn[i].branch ? run_taken(m, i) : run_insn(m, i);
-	machine_count(m);
-	assert_int_equal(ops->open(&core, &m->desc, &m->code, (struct timed_sink){ .take = take, .ctx = m }), 0);
-	ops->batch(core, m->step, m->nr_steps, 0);
-	ops->finish(core);
-	ops->close(core);
+	machine_time_on(m, model, m->nr_steps);
 	uint64_t last = timed_dispatch(committed(m, (size_t)ROUNDS * nr - 1));
 	uint64_t before = timed_dispatch(committed(m, (size_t)(ROUNDS - COUNTED) * nr - 1));
 	machine_free(m);

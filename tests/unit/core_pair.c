@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "machine.h"
-#include "rules.h"
 
 enum { ANY = ALU | MEM, ROUNDS = 60, COUNTED = 20 };
 
@@ -46,38 +45,6 @@ static struct machine *machine(bool fuses)
 	return m;
 }
 
-static void take(void *ctx, const struct timed *t, size_t n)
-{
-	struct machine *m = ctx;
-
-	assert_true(m->nr_timed + n <= MACHINE_RECORDS);
-	memcpy(&m->timed[m->nr_timed], t, n * sizeof *t);
-	m->nr_timed += n;
-}
-
-/* Times all steps, `batch` at once, and checks the stream. */
-static void time_on(struct machine *m, const char *model, size_t batch)
-{
-	const struct core_ops *ops = core_find(model);
-	struct rules rules = { 0 };
-	struct core *core;
-
-	machine_count(m);
-	m->nr_timed = 0;
-	assert_int_equal(ops->open(&core, &m->desc, &m->code, (struct timed_sink){ .take = take, .ctx = m }), 0);
-	for (size_t i = 0; i < m->nr_steps; i += batch) {
-		size_t n = m->nr_steps - i < batch ? m->nr_steps - i : batch;
-		ops->batch(core, m->step + i, n, m->nr_steps - i - n);
-	}
-	ops->finish(core);
-	ops->close(core);
-	for (size_t i = 0; i < m->nr_timed; i++) {
-		const char *broken = rules_check(&rules, &m->timed[i], (unsigned)m->desc.rename_width);
-		if (broken)
-			fail_msg("%s: record %zu: %s", model, i, broken);
-	}
-}
-
 /* Ends the loop that all that was made is; cycles of COUNTED rounds of it. Frees the machine. */
 static uint64_t rounds(struct machine *m, const char *model)
 {
@@ -89,7 +56,7 @@ static uint64_t rounds(struct machine *m, const char *model)
 			run_insn(m, i);
 		run_taken(m, jump);
 	}
-	time_on(m, model, 100);
+	machine_time_on(m, model, 100);
 	uint64_t last = timed_dispatch(committed(m, (size_t)ROUNDS * nr - 1));
 	uint64_t before = timed_dispatch(committed(m, (size_t)(ROUNDS - COUNTED) * nr - 1));
 	machine_free(m);
@@ -153,7 +120,7 @@ static void t110_records(void **state)
 		run_insn(m, make_copy(m, R2, R1));
 		run_insn(m, make_alu(m, R2, R2, R3, 1, ANY));
 		run_insn(m, make_alu(m, R4, R2, 0, 1, ANY));
-		time_on(m, models[k], 1);
+		machine_time_on(m, models[k], 1);
 		const struct timed *first = committed(m, 0), *copy = committed(m, 1), *add = committed(m, 2), *last = committed(m, 3);
 		assert_int_equal(copy->slots, 0);
 		assert_int_equal(copy->uops, 0);
@@ -170,7 +137,7 @@ static void t110_records(void **state)
 /* Slots of the first, a copy. Frees the machine. */
 static unsigned copy_slots(struct machine *m, const char *model)
 {
-	time_on(m, model, 1000);
+	machine_time_on(m, model, 1000);
 	unsigned slots = committed(m, 0)->slots;
 	machine_free(m);
 	return slots;
@@ -220,7 +187,7 @@ static void t112_a_branch_comes_first(void **state)
 		run_insn(m, branch);
 		if (k / 2 == 2)
 			m->step[2].flags |= STEP_ENTER;
-		time_on(m, models[k & 1], 1000);
+		machine_time_on(m, models[k & 1], 1000);
 		assert_int_equal(committed(m, 0)->slots, k / 2 ? 0 : 1);
 		assert_int_equal(committed(m, 1)->slots, 1);
 		assert_int_equal(committed(m, 2)->slots, k / 2 ? 1 : 0);
@@ -240,7 +207,7 @@ static void t113_reorder_buffer(void **state)
 		run_insn(m, make_copy(m, R2, R1));
 		run_insn(m, make_alu(m, R2, R2, R3, 1, ANY));
 	}
-	time_on(m, "ooo", 1000);
+	machine_time_on(m, "ooo", 1000);
 	assert_int_equal(timed_dispatch(committed(m, 6)), timed_dispatch(committed(m, 0)));
 	assert_int_equal(timed_dispatch(committed(m, 8)), commit_of(m, 0) + 1);
 	machine_free(m);
@@ -258,7 +225,7 @@ static void t114_registers(void **state)
 		run_insn(m, make_copy(m, R2, R1));
 		run_insn(m, make_alu(m, R2, R2, R3, 1, ANY));
 	}
-	time_on(m, "ooo", 1000);
+	machine_time_on(m, "ooo", 1000);
 	assert_int_equal(timed_dispatch(committed(m, 14)), timed_dispatch(committed(m, 0)));
 	assert_int_equal(timed_dispatch(committed(m, 16)), commit_of(m, 0) + 1);
 	machine_free(m);
@@ -286,7 +253,7 @@ static void t120_wrong_path(void **state)
 	run_insn(m, slow);
 	run_taken(m, branch);
 	run_insn(m, target);
-	time_on(m, "ooo", 1000);
+	machine_time_on(m, "ooo", 1000);
 	static const uint8_t slots[] = { 0, 1, 1, 1, 0 };
 	for (unsigned i = 0; i < sizeof slots; i++) {
 		assert_true(m->timed[2 + i].flags & TIMED_WRONG);

@@ -245,6 +245,25 @@ void machine_time(struct machine *m)
 	check_stream(m);
 }
 
+void machine_time_on(struct machine *m, const char *model, size_t batch)
+{
+	const struct core_ops *ops = core_find(model);
+	struct core *core;
+
+	machine_count(m);
+	m->nr_timed = 0;
+	assert(ops);
+	int ret = ops->open(&core, &m->desc, &m->code, (struct timed_sink){ .take = take, .ctx = m });
+	assert(!ret);
+	for (size_t i = 0; i < m->nr_steps; i += batch) {
+		size_t n = m->nr_steps - i < batch ? m->nr_steps - i : batch;
+		ops->batch(core, m->step + i, n, m->nr_steps - i - n);
+	}
+	ops->finish(core);
+	ops->close(core);
+	check_stream(m);
+}
+
 const struct timed *committed(const struct machine *m, size_t n)
 {
 	for (size_t i = 0; i < m->nr_timed; i++)

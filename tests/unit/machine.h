@@ -56,6 +56,8 @@ void run_update(struct machine *m, uint32_t insn, uint64_t addr);
 void machine_count(struct machine *m);
 /* Times all steps and leaves the records in m->timed. */
 void machine_time(struct machine *m);
+/* The same on the core model of that name, anew, `batch` steps at a time. */
+void machine_time_on(struct machine *m, const char *model, size_t batch);
 /* The n-th committed record. */
 const struct timed *committed(const struct machine *m, size_t n);
 /* Cycle of the commit of the n-th committed. */
