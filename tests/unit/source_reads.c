@@ -9,48 +9,29 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <glib.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "cyclewise.h"
 #include "orphan.h"
-#include "source/source.h"
+#include "source_guest.h"
 
 enum { MAX_THREADS = 4 };
 
 struct run {
-	struct program program;
-	struct code *code;
-	const struct source_ops *ops;
-	struct source *source;
-	const struct source_result *result;
+	struct running g;
 	uint64_t asked[MAX_THREADS];
 	bool resumes[MAX_THREADS]; /* the thread's last batch asked */
 	unsigned entered;          /* how often something else than what follows a reading came behind it */
 	uint64_t instructions;
 };
 
-static const char *guest;
-
 static void run_open(struct run *r, const char *what, struct window window)
 {
-	static const char *const cpus[NR_ISAS] = { "skylake-avx512", "cortex-a72", "sifive-u74" };
-	static const char *const none[] = { NULL };
-	char *const argv[] = { (char *)"guest", (char *)what, NULL };
-
 	memset(r, 0, sizeof *r);
-	assert_int_equal(program_probe(&r->program, guest), 0);
-	const struct code_config config = { .isa = r->program.isa, .cpu = cpus[r->program.isa], .features = "", .ports = none, .units = none };
-	assert_int_equal(code_new(&r->code, &config), 0);
-	r->ops = source_find("qemu");
-	const struct source_config source = { .program = &r->program, .argv = argv, .code = r->code, .window = window, .stdout_to_stderr = true };
-	if (r->ops->open(&r->source, &source))
-		fail_msg("%s: %s", error_get()->what, error_get()->why);
-	r->result = r->ops->result(r->source);
+	guest_open(&r->g, what, window);
 }
 
 static struct counters answer(uint64_t n, uint64_t thread)
@@ -62,11 +43,7 @@ static struct counters answer(uint64_t n, uint64_t thread)
 /* False: the run is over. */
 static bool run_read(struct run *r, struct step_batch *b)
 {
-	int ret = r->ops->read(r->source, b);
-
-	if (ret < 0)
-		fail_msg("%s: %s", error_get()->what, error_get()->why);
-	if (!ret)
+	if (!guest_read(&r->g, b))
 		return false;
 	assert_true(b->thread < MAX_THREADS);
 	for (size_t i = 0; i < b->n; i++)
@@ -82,22 +59,18 @@ static bool run_read(struct run *r, struct step_batch *b)
 	assert_int_equal(step_kind(last), STEP_INSN);
 	assert_int_equal(last->flags & (STEP_STORE | STEP_LOAD), STEP_STORE);
 	assert_int_equal(last->bytes, 8);
-	assert_true(code_insn(r->code, last->insn)->flags & INSN_STORE);
+	assert_true(code_insn(r->g.code, last->insn)->flags & INSN_STORE);
 	r->asked[b->thread]++;
 	return true;
 }
 
 static void run_end(struct run *r, int status, bool complete)
 {
-	assert_int_equal(r->result->exit_status, status);
-	assert_int_equal(r->result->signal, 0);
-	assert_int_equal(r->result->complete, complete);
-	assert_int_equal(r->result->instructions, r->instructions);
-	assert_int_equal(r->result->lost, 0);
-	for (size_t i = 0; i < G_N_ELEMENTS(r->result->note); i++)
-		assert_null(strstr(r->result->note[i], "defect"));
-	r->ops->close(r->source);
-	code_free(r->code);
+	assert_int_equal(r->g.result->exit_status, status);
+	assert_int_equal(r->g.result->signal, 0);
+	assert_int_equal(r->g.result->complete, complete);
+	guest_is_whole(&r->g, r->instructions);
+	guest_close(&r->g);
 }
 
 /* Runs to the end, with all answered as they are due. */
@@ -109,7 +82,7 @@ static void run(struct run *r, const char *what)
 	while (run_read(r, &b)) {
 		struct counters c = answer(r->asked[b.thread], b.thread);
 		if (b.asks)
-			r->ops->answer(r->source, &c);
+			r->g.ops->answer(r->g.source, &c);
 	}
 	run_end(r, 0, true);
 }
@@ -167,7 +140,7 @@ static void unanswered(void **state)
 	run_open(&r, "zeroed", (struct window){ .count = 100 });
 	while (run_read(&r, &b))
 		if (b.asks)
-			r.ops->answer(r.source, &wrong);
+			r.g.ops->answer(r.g.source, &wrong);
 	assert_true(r.asked[0] <= 1);
 	run_end(&r, 0, true);
 }

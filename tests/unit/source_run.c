@@ -23,12 +23,12 @@ static void same_every_time(void **state)
 	run(&a, "loop");
 	run(&b, "loop");
 	expect_end(&a, 0, 0, true);
-	assert_true(a.result->ran && a.result->window_seen);
+	assert_true(a.g.result->ran && a.g.result->window_seen);
 	assert_true(a.instructions > 300000);
 	assert_int_equal(a.counted, a.instructions);
 	assert_int_equal(a.instructions, b.instructions);
 	assert_true(checksum(&a) == checksum(&b));
-	assert_int_equal(a.code->nr, b.code->nr);
+	assert_int_equal(a.g.code->nr, b.g.code->nr);
 	run_close(&a);
 	run_close(&b);
 }
@@ -78,7 +78,7 @@ static void forks(void **state)
 	(void)state;
 	run(&r, "forks");
 	expect_end(&r, 0, 0, true);
-	assert_int_equal(r.result->forks, r.program.isa == ISA_X86_64 ? 2 : 1);
+	assert_int_equal(r.g.result->forks, r.g.program.isa == ISA_X86_64 ? 2 : 1);
 	assert_int_equal(times(&r, 0, "guest_work", 0, NULL), 1);
 	assert_true(noted(&r, "not profiled"));
 	run_close(&r);
@@ -91,7 +91,7 @@ static void execs(void **state)
 	(void)state;
 	run(&r, "execs");
 	expect_end(&r, 9, 0, false);
-	assert_int_equal(r.result->execs, 1);
+	assert_int_equal(r.g.result->execs, 1);
 	assert_true(noted(&r, "exec"));
 	run_close(&r);
 }
@@ -205,14 +205,14 @@ static void windows(void **state)
 	run_close(&r);
 
 	assert_int_equal(worked((struct window){ .roi = "guest_never" }, &r), 0);
-	assert_false(r.result->window_seen);
-	assert_null(r.result->window_unknown);
+	assert_false(r.g.result->window_seen);
+	assert_null(r.g.result->window_unknown);
 	assert_false(noted(&r, "guest_never"));
 	assert_int_equal(r.counted, 0);
 	run_close(&r);
 	assert_int_equal(worked((struct window){ .roi = "no_such_function" }, &r), 0);
 	assert_true(noted(&r, "no_such_function"));
-	assert_string_equal(r.result->window_unknown, "no_such_function");
+	assert_string_equal(r.g.result->window_unknown, "no_such_function");
 	run_close(&r);
 
 	run_windowed(&r, "regions", (struct window){ .skip = 1000, .count = 5000 });
@@ -244,7 +244,7 @@ static void marks(void **state)
 	(void)state;
 	run(&r, "marks");
 	expect_end(&r, 0, 0, true);
-	const struct regions *regions = r.ops->regions(r.source);
+	const struct regions *regions = r.g.ops->regions(r.g.source);
 	assert_int_equal(regions_count(regions), 2);
 	for (guint i = 0; i < r.step[0]->len; i++) {
 		const struct step *s = &g_array_index(r.step[0], struct step, i);
@@ -274,11 +274,11 @@ static void rewritten(void **state)
 	uint32_t last = CODE_NONE;
 	for (guint i = 0; i < r.step[0]->len; i++) {
 		const struct step *s = &g_array_index(r.step[0], struct step, i);
-		if (step_kind(s) != STEP_INSN || maps_place(r.ops->maps(r.source), s->insn, &offset) != MODULE_NONE)
+		if (step_kind(s) != STEP_INSN || maps_place(r.g.ops->maps(r.g.source), s->insn, &offset) != MODULE_NONE)
 			continue;
 		if (!pc)
-			pc = code_insn(r.code, s->insn)->pc;
-		if (code_insn(r.code, s->insn)->pc == pc) {
+			pc = code_insn(r.g.code, s->insn)->pc;
+		if (code_insn(r.g.code, s->insn)->pc == pc) {
 			assert_int_not_equal(s->insn, last);
 			last = s->insn;
 			n++;
@@ -422,7 +422,7 @@ static void on_alarm(int sig)
 	if (ready < 0 || poll(&said, 1, 0) <= 0)
 		return;
 	ready = -1;
-	interrupted->ops->interrupt(interrupted->source, SIGTERM);
+	interrupted->g.ops->interrupt(interrupted->g.source, SIGTERM);
 }
 
 /* A signal to cyclewise while the program waits for input. */
@@ -449,7 +449,7 @@ static void interrupt(void **state)
 	setitimer(ITIMER_REAL, &never, NULL);
 	expect_end(&r, 0, SIGTERM, false);
 	assert_true(r.instructions > 10000);
-	assert_int_equal(r.result->instructions, r.instructions);
+	assert_int_equal(r.g.result->instructions, r.instructions);
 	run_close(&r);
 	const int all[] = { saved, saved_error, input[0], input[1], output[0], output[1] };
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
@@ -465,13 +465,13 @@ static void killed_emulator(void **state)
 	run_open(&r, "talks", (struct window){ 0 });
 	for (unsigned i = 0; i < 50; i++)
 		assert_true(run_read(&r));
-	kill(r.result->pid, SIGKILL);
+	kill(r.g.result->pid, SIGKILL);
 	while (run_read(&r))
 		;
 	expect_end(&r, 0, SIGKILL, false);
-	assert_int_equal(r.result->instructions, r.instructions);
-	for (size_t i = 0; i < G_N_ELEMENTS(r.result->note); i++)
-		assert_null(strstr(r.result->note[i], "defect"));
+	assert_int_equal(r.g.result->instructions, r.instructions);
+	for (size_t i = 0; i < G_N_ELEMENTS(r.g.result->note); i++)
+		assert_null(strstr(r.g.result->note[i], "defect"));
 	run_close(&r);
 }
 
@@ -508,7 +508,7 @@ static void closed_early(void **state)
 	(void)state;
 	run_open(&r, "talks", (struct window){ 0 });
 	assert_true(run_read(&r));
-	pid_t pid = r.result->pid;
+	pid_t pid = r.g.result->pid;
 	run_close(&r);
 	assert_int_equal(kill(pid, 0), -1);
 }

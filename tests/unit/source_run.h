@@ -2,68 +2,40 @@
 #ifndef CYCLEWISE_TESTS_SOURCE_RUN_H
 #define CYCLEWISE_TESTS_SOURCE_RUN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <glib.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "source/source.h"
+#include "source_guest.h"
 #include "symbol/symbol.h"
 
 enum { MAX_THREADS = 8 };
 
 /* A run that has ended, with all its steps. */
 struct run {
-	struct program program;
-	struct code *code;
-	const struct source_ops *ops;
-	struct source *source;
+	struct running g;
 	struct symbols *symbols;
 	int file;                  /* of the program */
 	GArray *step[MAX_THREADS]; /* struct step; of threads beyond, nothing is kept */
 	uint64_t instructions, counted;
 	uint32_t threads, ended;
-	const struct source_result *result;
 };
-
-static const char *guest; /* the variant under test */
 
 static inline void run_open(struct run *r, const char *what, struct window window)
 {
-	static const char *const cpus[NR_ISAS] = { "skylake-avx512", "cortex-a72", "sifive-u74" };
-	static const char *const none[] = { NULL };
-	char *const argv[] = { (char *)"guest", (char *)what, NULL };
-
 	memset(r, 0, sizeof *r);
-	assert_int_equal(program_probe(&r->program, guest), 0);
-	const struct code_config config = { .isa = r->program.isa, .cpu = cpus[r->program.isa], .features = "", .ports = none, .units = none };
-	assert_int_equal(code_new(&r->code, &config), 0);
+	guest_open(&r->g, what, window);
 	assert_int_equal(symbols_new(&r->symbols), 0);
-	r->file = symbols_open(r->symbols, r->program.path);
+	r->file = symbols_open(r->symbols, r->g.program.path);
 	assert_true(r->file >= 0);
-	r->ops = source_find("qemu");
-	assert_non_null(r->ops);
-	const struct source_config source = { .program = &r->program, .argv = argv, .code = r->code, .window = window, .stdout_to_stderr = true };
-	if (r->ops->open(&r->source, &source))
-		fail_msg("%s: %s", error_get()->what, error_get()->why);
 	for (unsigned i = 0; i < MAX_THREADS; i++)
 		r->step[i] = g_array_new(FALSE, FALSE, sizeof(struct step));
-	r->result = r->ops->result(r->source);
 }
 
 /* What makes no access has none, and what does not write writes nothing: none that belongs to another, or to no instruction at all. */
 static inline void check_access(const struct run *r, const struct step *s)
 {
-	uint32_t flags = code_insn(r->code, s->insn)->flags;
+	uint32_t flags = code_insn(r->g.code, s->insn)->flags;
 	char text[128];
 
 	if ((s->flags & STEP_STORE && !(flags & INSN_STORE)) || (s->flags & STEP_LOAD && !(flags & (INSN_LOAD | INSN_STORE)))) {
-		code_text(r->code, s->insn, text, sizeof text);
+		code_text(r->g.code, s->insn, text, sizeof text);
 		fail_msg("%s %s %u bytes", text, s->flags & STEP_STORE ? "wrote" : "read", s->bytes);
 	}
 }
@@ -72,11 +44,8 @@ static inline void check_access(const struct run *r, const struct step *s)
 static inline bool run_read(struct run *r)
 {
 	struct step_batch b;
-	int ret = r->ops->read(r->source, &b);
 
-	if (ret < 0)
-		fail_msg("%s: %s", error_get()->what, error_get()->why);
-	if (!ret)
+	if (!guest_read(&r->g, &b))
 		return false;
 	if (!b.end)
 		assert_true(b.ahead >= STEP_AHEAD && b.n);
@@ -100,11 +69,8 @@ static inline void run_windowed(struct run *r, const char *what, struct window w
 	run_open(r, what, window);
 	while (run_read(r))
 		;
-	assert_int_equal(r->result->instructions, r->instructions);
-	for (size_t i = 0; i < G_N_ELEMENTS(r->result->note); i++)
-		assert_null(strstr(r->result->note[i], "defect"));
+	guest_is_whole(&r->g, r->instructions);
 	assert_int_equal(r->ended, r->threads);
-	assert_int_equal(r->result->lost, 0);
 }
 
 static inline void run(struct run *r, const char *what)
@@ -114,18 +80,17 @@ static inline void run(struct run *r, const char *what)
 
 static inline void run_close(struct run *r)
 {
-	r->ops->close(r->source);
 	for (unsigned i = 0; i < MAX_THREADS; i++)
 		g_array_free(r->step[i], TRUE);
 	symbols_free(r->symbols);
-	code_free(r->code);
+	guest_close(&r->g);
 }
 
 static inline void expect_end(const struct run *r, int status, int signal, bool complete)
 {
-	assert_int_equal(r->result->exit_status, status);
-	assert_int_equal(r->result->signal, signal);
-	assert_int_equal(r->result->complete, complete);
+	assert_int_equal(r->g.result->exit_status, status);
+	assert_int_equal(r->g.result->signal, signal);
+	assert_int_equal(r->g.result->complete, complete);
 }
 
 static inline void set_address(void *ctx, uint64_t address, uint64_t size)
@@ -137,11 +102,11 @@ static inline void set_address(void *ctx, uint64_t address, uint64_t size)
 /* Whether static instruction `insn` is that at `label` of the program. */
 static inline bool is_at(const struct run *r, uint32_t insn, uint64_t label)
 {
-	const struct maps *maps = r->ops->maps(r->source);
+	const struct maps *maps = r->g.ops->maps(r->g.source);
 	uint64_t offset, address;
 	uint32_t module = maps_place(maps, insn, &offset);
 
-	return module != MODULE_NONE && g_str_has_suffix(maps_path(maps, module), strrchr(r->program.path, '/')) &&
+	return module != MODULE_NONE && g_str_has_suffix(maps_path(maps, module), strrchr(r->g.program.path, '/')) &&
 	       symbols_address(r->symbols, r->file, offset, &address) && address == label;
 }
 
@@ -153,8 +118,8 @@ static inline unsigned times(const struct run *r, unsigned thread, const char *l
 
 	symbols_find(r->symbols, r->file, label, set_address, &address);
 	assert_true(address != UINT64_MAX);
-	char *at = g_malloc0(r->code->nr);
-	for (uint32_t i = 0; i < r->code->nr; i++)
+	char *at = g_malloc0(r->g.code->nr);
+	for (uint32_t i = 0; i < r->g.code->nr; i++)
 		at[i] = is_at(r, i, address);
 	for (guint i = 0; i < r->step[thread]->len; i++) {
 		const struct step *s = &g_array_index(r->step[thread], struct step, i);
@@ -170,8 +135,8 @@ static inline unsigned times(const struct run *r, unsigned thread, const char *l
 
 static inline bool noted(const struct run *r, const char *text)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(r->result->note); i++)
-		if (strstr(r->result->note[i], text))
+	for (size_t i = 0; i < G_N_ELEMENTS(r->g.result->note); i++)
+		if (strstr(r->g.result->note[i], text))
 			return true;
 	return false;
 }
