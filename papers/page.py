@@ -10,6 +10,20 @@ def percent(x, digits=1):
     return "-" if x is None else f"{x:.{digits}%}"
 
 
+FRACTIONS = {0: "next to none", 1 / 20: "a twentieth", 1 / 10: "a tenth", 1 / 5: "a fifth", 1 / 4: "a quarter", 1 / 3: "a third", 2 / 5: "two fifths",
+             1 / 2: "half", 3 / 5: "three fifths", 2 / 3: "two thirds", 3 / 4: "three quarters", 9 / 10: "nine tenths", 1: "nearly all"}
+
+
+def fraction(x):
+    """A share in words: the nearest fraction of a few; in percent where it is more than all."""
+    return FRACTIONS[min(FRACTIONS, key=lambda f: abs(f - x))] if x <= 1 else percent(x, 0)
+
+
+def listed(names):
+    """"a, b and c"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 class Page:
     """Text is gathered and written at the end, so that a page is there as a whole or not at all."""
 
