@@ -269,12 +269,16 @@ INLINE void start_anew(struct chrono *v, const enum chrono_mode mode, struct way
 	use(v, mode, RESOURCE_RESTART, 1, &y->begin);
 }
 
-/* The store at `distance` is in the way of a load at *w, as long as it has not left its queue. */
+/*
+ * The store at `distance` is in the way of a load at *w, as long as it has not left its queue. They leave in order: a near one, whose
+ * time is in the cache still, is asked first.
+ */
 INLINE void collide(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
 {
-	const struct when *freed = &v->freed[(v->nr_written - outcome_distance(word)) % STORE_RING];
+	unsigned distance = outcome_distance(word), near = distance < NEAR_STORES ? distance : NEAR_STORES;
+	const struct when *freed = &v->freed[(v->nr_written - distance) % STORE_RING];
 
-	if (freed->t <= w->t)
+	if (v->freed[(v->nr_written - near) % STORE_RING].t <= w->t || freed->t <= w->t)
 		return;
 	if (outcome_kind(word) != OUTCOME_PARTIAL) {
 		if (outcome_kind(word) == OUTCOME_ALIAS_PART && outcome_split(word) != SPLIT_NONE && v->cost.alias_again) {

@@ -212,6 +212,7 @@ int chrono_new(struct chrono **out, const struct core_desc *d, const struct abst
 		v->inverse[i] = costs->inverse[i];
 	forwarding(v);
 	v->flow.supply.t = costs->front;    /* cycle 0 is the first fetch */
+	v->flow.record = v->faulted = mode == CHRONO_RECORDS ? NUMBERED - 1 : 0;
 	if (make(v, d)) {
 		chrono_free(v);
 		return error_errno(ENOMEM, "abstract core");

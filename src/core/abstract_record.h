@@ -15,7 +15,7 @@
 struct passage {
 	uint64_t avail, dispatch, ready, issue, complete, leave, drain; /* issue: UINT64_MAX: it has no uops; drain: 0: no store */
 	uint64_t front_stall, translation_stall; /* of the instruction cache and its TLB */
-	uint64_t dispatch_by, issue_by; /* number of the instruction that was waited for, from 1 on; 0: none */
+	uint64_t dispatch_by, issue_by; /* number of the instruction that was waited for; 0: none */
 	uint16_t reason_dispatch, reason_issue; /* enum reason */
 	uint16_t psv;
 	uint8_t level, code_level;     /* enum level */
@@ -50,10 +50,11 @@ static uint16_t saturate(uint64_t v)
 	return v < UINT16_MAX ? (uint16_t)v : UINT16_MAX;
 }
 
+/* How far back; 0: nobody, whose number is 0 and so too far from NUMBERED on, or too far. */
 static inline uint16_t back(uint64_t record, uint64_t by)
 {
-	uint64_t n = record - by <= UINT16_MAX ? record - by : 0;
-	return (uint16_t)(by ? n : 0);
+	uint64_t n = record - by;
+	return (uint16_t)(n <= UINT16_MAX ? n : 0);
 }
 
 /*

@@ -16,7 +16,7 @@
 
 /*
  * A time, and what it is due to. `who`: in mode TAINT the set of instructions that determine it; in mode RECORDS the
- * number of the instruction that set it, from 1 on; else unused.
+ * number of the instruction that set it, 0 nobody's; else unused.
  */
 struct when {
 	uint64_t t;
@@ -25,6 +25,8 @@ struct when {
 
 enum {
 	STORE_RING = OUTCOME_FAR + 1,
+	NEAR_STORES = 64,              /* so many of it stay in the nearest cache */
+	NUMBERED = UINT16_MAX + 1,     /* number of the first record: nobody, 0, is farther back than a record can say */
 	BLOCKS = 128,                  /* of fetch, that are remembered: more than prediction runs ahead */
 	WAITING_WINDOW = 1 << 15,      /* cycles; what waits longer counts as issued then */
 };
@@ -72,7 +74,7 @@ struct lately {
 struct flow {
 	struct when dispatch, frontend, supply, retire; /* supply: offered to rename by the front end */
 	uint64_t nr_slots;
-	uint64_t record;               /* number of the present instruction, from 1 on */
+	uint64_t record;               /* number of the present instruction, from 1 on; mode RECORDS: from NUMBERED on */
 	uint64_t fetch;                /* mode RECORDS: cycle of the youngest's */
 	unsigned counting;             /* OUTCOME_COUNTED: it is counted, and those before it back to ...; else 0 */
 	taint dispatch_by;             /* mode RECORDS: whose leaving raised `dispatch` last */
@@ -234,6 +236,16 @@ INLINE void line_comes(const enum chrono_mode mode, struct arrivals *l, uint32_t
 		l->who[slot] = w->who;
 	if (mode == CHRONO_RECORDS)
 		l->from[slot] = (uint8_t)from;
+}
+
+/* The lines of L2 that words name are what a variant has the most of: asked for ahead. In a head's place stands nothing that matters. */
+INLINE void lines_ahead(const struct chrono *v, const enum chrono_mode mode, const uint64_t *word, const uint64_t *end)
+{
+	for (; word < end; word++) {
+		__builtin_prefetch(&v->line2.there[outcome_slot2(*word)]);
+		if (mode != CHRONO_PLAIN)
+			__builtin_prefetch(&v->line2.who[outcome_slot2(*word)]);
+	}
 }
 
 /* --- schedulers -------------------------------------------------------------------------------------- */

@@ -593,6 +593,13 @@ static void learn_groups(struct chrono *v)
 	}
 }
 
+/* The words that are timed while what the next ones want is on its way. */
+static inline const uint64_t *stretch(const uint64_t *word, const uint64_t *end)
+{
+	enum { STRETCH = 32 };
+	return end - word < STRETCH ? end : word + STRETCH;
+}
+
 size_t chrono_records(struct chrono *v, const uint64_t **from, const uint64_t *end, const struct step **step, struct timed *t, size_t most)
 {
 	struct timed *first = t, *last = t + most;
@@ -601,9 +608,13 @@ size_t chrono_records(struct chrono *v, const uint64_t **from, const uint64_t *e
 	struct flow f = v->flow;
 
 	learn_groups(v);
-	for (; word < end && t < last; s++)
-		if (step_kind(s) == STEP_INSN)
-			word = one(v, &f, CHRONO_RECORDS, word, s, t++);
+	while (word < end && t < last) {
+		const uint64_t *stop = stretch(word, end);
+		lines_ahead(v, CHRONO_RECORDS, stop, stretch(stop, end));
+		for (; word < stop && t < last; s++)
+			if (step_kind(s) == STEP_INSN)
+				word = one(v, &f, CHRONO_RECORDS, word, s, t++);
+	}
 	v->flow = f;
 	*from = word;
 	*step = s;
@@ -617,12 +628,16 @@ void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr)
 
 	assert(v->mode != CHRONO_RECORDS);
 	learn_groups(v);
-	if (v->mode == CHRONO_PLAIN) {
-		while (word < end)
-			word = one(v, &f, CHRONO_PLAIN, word, NULL, NULL);
-	} else {
-		while (word < end)
-			word = one(v, &f, CHRONO_TAINT, word, NULL, NULL);
+	while (word < end) {
+		const uint64_t *stop = stretch(word, end);
+		lines_ahead(v, CHRONO_PLAIN, stop, stretch(stop, end));
+		if (v->mode == CHRONO_PLAIN) {
+			while (word < stop)
+				word = one(v, &f, CHRONO_PLAIN, word, NULL, NULL);
+		} else {
+			while (word < stop)
+				word = one(v, &f, CHRONO_TAINT, word, NULL, NULL);
+		}
 	}
 	v->flow = f;
 }
