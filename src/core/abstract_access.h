@@ -309,6 +309,7 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 {
 	struct when w = y->address;
 
+	w.t += y->p->address_extra * v->cost.load_extra;
 	if (__builtin_expect(outcome_tlb(word) != TLB_HIT, 0))
 		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
 	if (__builtin_expect(outcome_split(word) != SPLIT_NONE, 0)) {
@@ -323,12 +324,11 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 	if (__builtin_expect(outcome_distance(word) && !collides, 0))
 		forward(v, mode, y, &there, word);
 	there.t += v->cost.split[outcome_split(word)];
-	if (y->p->load_extra)
-		there.t += y->p->load_extra * v->cost.load_extra;
+	const uint64_t extra = (uint64_t)(y->p->load_extra - y->p->address_extra) * v->cost.load_extra;
+	there.t += extra;
 	if (__builtin_expect(outcome_kind(word) == OUTCOME_RENAMED, 0)) {
 		constrain(v, mode, &y->complete, &there);
-		constrain_after(v, mode, &y->loaded, &v->stored[(v->nr_written - outcome_distance(word)) % STORE_RING],
-			y->p->renamed_extra * v->cost.load_extra);
+		constrain_after(v, mode, &y->loaded, &v->stored[(v->nr_written - outcome_distance(word)) % STORE_RING], extra);
 	} else {
 		constrain(v, mode, &y->loaded, &there);
 	}

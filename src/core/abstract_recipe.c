@@ -257,7 +257,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 		.latency = in->latency, .load_extra = (uint8_t)(in->load_extra + in->address_extra), .timed = timed_flags(in, kind),
 		.result = (uint8_t)(in->bypass | (in->flags & INSN_VINT ? RESULT_INTEGER : 0)),
 		.takes = (uint8_t)((in->bypass ? TAKES_UNIT : 0) | (in->flags & INSN_FP ? TAKES_FLOAT : 0)),
-		.second = kind & RECIPE_SECOND && in->branch, .stores_result = in->stores_result, .renamed_extra = in->load_extra,
+		.second = kind & RECIPE_SECOND && in->branch, .stores_result = in->stores_result, .address_extra = in->address_extra,
 	};
 	p->eliminated = done_at_rename && !(in->flags & (INSN_LOAD | INSN_STORE));
 	registers(p, in);

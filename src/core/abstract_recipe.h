@@ -115,7 +115,7 @@ struct recipe {
 	uint8_t result, takes;         /* RESULT_, TAKES_ */
 	uint8_t path;                  /* enum recipe_path */
 	bool second;                   /* of a macro-fused pair: nothing of its own */
-	uint8_t renamed_extra;         /* of load_extra, what a load takes that rename finds */
+	uint8_t address_extra;         /* of load_extra, what a load's address takes, before the access */
 	bool stores_result;            /* what it computes is stored as soon as it is there */
 	bool eliminated;               /* a move or zero idiom that rename does */
 	/* Who looks for loads whose address comes straight from a load wants these; sets of general registers. */

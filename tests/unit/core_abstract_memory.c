@@ -25,6 +25,10 @@ static void test_300_load_latency(void **state)
 		run_access(m, load, 0x8000, 8);
 	time_steps(m, 100);
 	assert_int_equal(between(m, 0, 49), 49 * (uint64_t)m->desc.l1d_latency);
+	m->insn[load].address_extra = 1;
+	m->insn[load].load_extra = 2;
+	time_steps(m, 100);
+	assert_int_equal(between(m, 0, 49), 49 * (3 + (uint64_t)m->desc.l1d_latency));
 	machine_free(m);
 }
 
@@ -40,6 +44,14 @@ static void test_301_store_to_load(void **state)
 	}
 	time_steps(m, 100);
 	assert_int_equal(between(m, 1, 99), 49 * (1 + (uint64_t)m->desc.forward_latency));
+	/* An address that takes longer is there long before the data; a value that is there later is later for all. */
+	m->insn[load].address_extra = 1;
+	time_steps(m, 100);
+	assert_int_equal(between(m, 1, 99), 49 * (1 + (uint64_t)m->desc.forward_latency));
+	m->insn[load].load_extra = 2;
+	time_steps(m, 100);
+	assert_int_equal(between(m, 1, 99), 49 * (3 + (uint64_t)m->desc.forward_latency));
+	m->insn[load].address_extra = m->insn[load].load_extra = 0;
 	m->nr_steps = 0;
 	for (int i = 0; i < 50; i++) {
 		run_access(m, store, 0x8000, 4);
