@@ -39,22 +39,27 @@ struct way {
 	uint64_t front_stall, translation_stall;
 };
 
+/* Waits for resources and uses them. */
+INLINE void take(struct chrono *v, const enum chrono_mode mode, struct way *y, const struct use *u, unsigned nr, struct when *w)
+{
+	for (const struct use *end = u + nr; u < end; u++) {
+		if (constrain_by(v, mode, w, u->resource))
+			y->why = u->resource;
+		use(v, mode, u->resource, u->amount, &y->begin);
+	}
+}
+
 /* Issues the uops of a part; *w goes from when they are ready to when they start. */
 INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, unsigned which, struct when *w)
 {
 	const struct part *p = &y->p->part[which];
-	const struct use *u = v->use + p->use, *end = u + p->nr_uses;
 
 	if (!p->uops)
 		return;
 	if (which < NR_PARTS && __builtin_expect(p->scheduler == RECIPE_QUEUED, 0) &&
 	    constrain_after(v, mode, w, &v->entered[which], ABSTRACT_TICKS))
 		y->why = REASON_SCHEDULER;
-	for (; u < end; u++) {
-		if (constrain_by(v, mode, w, u->resource))
-			y->why = u->resource;
-		use(v, mode, u->resource, u->amount, &y->begin);
-	}
+	take(v, mode, y, v->use + p->use, p->nr_uses, w);
 	unsigned held = which == PART_LOAD ? v->cost.holds_entry : 0;
 	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1)) {
 		struct waiting *s = v->scheduler[p->scheduler];

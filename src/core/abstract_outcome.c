@@ -38,6 +38,7 @@ struct outcomes {
 	bool simple, registers;        /* whether that makes a difference; either of these is wanted */
 	bool copies;                   /* rename does copies: what they write comes from where its source does */
 	bool aliases;                  /* 4 KiB aliases cost something */
+	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
 
 	struct cache uops;             /* the uop cache: a line is a way of a window */
 	bool uops_on;
@@ -312,6 +313,27 @@ static __attribute__((noinline)) void accesses(struct outcomes *o, const struct 
 	}
 }
 
+/* --- stack engine ------------------------------------------------------------------------------------ */
+
+/* What the instruction does to the offset that rename keeps of the stack pointer: RECIPE_SYNC where that has to be added to it first. */
+static __attribute__((noinline)) unsigned stack(struct outcomes *o, const struct insn *in)
+{
+	bool sets = in->stack == STACK_SETS, adds = !in->stack_data && !o->desc->rename_stack_addresses;
+
+	if (in->stack == STACK_MOVES) {
+		o->stack_offset += in->branch == BRANCH_RETURN || !(in->flags & INSN_STORE) ? -1 : 1;
+		o->recipes->stack_pointer = in->addr[0];
+		return 0;
+	}
+	if (!o->stack_offset)
+		return 0;
+	for (unsigned i = 0; adds && i < in->nr_dst; i++)
+		sets |= in->dst[i] == o->recipes->stack_pointer;
+	if (sets || !adds)
+		o->stack_offset = 0;
+	return in->stack == STACK_READS && !adds ? RECIPE_SYNC : 0;
+}
+
 /* --- branches ---------------------------------------------------------------------------------------- */
 
 /* What the instruction makes a pair with, NULL: nothing. */
@@ -378,6 +400,8 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		if (flags & OUTCOME_TAKEN)
 			kind |= RECIPE_TAKEN;
 	}
+	if (__builtin_expect(in->stack && o->desc->rename_stack_ports, 0))
+		kind |= stack(o, in);
 	if (flags & (OUTCOME_TAKEN | OUTCOME_MISPREDICT) || in->flags & (INSN_SYSCALL | INSN_FLUSH)) {
 		breaks(o);
 		build_end(o);

@@ -302,6 +302,18 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	p->path = (uint8_t)path_of(p);
 }
 
+/* Before it, with a slot of its own, a uop that adds to the stack pointer what pushes and pops left to be added. */
+static void add_sync(struct recipes *r, struct recipe *p)
+{
+	struct part sync = { .use = r->nr_uses };
+
+	add_uop(r, &sync, &(struct uop){ 0 }, (uint16_t)r->desc->rename_stack_ports);
+	p->sync_uses = sync.nr_uses;
+	p->stack_pointer = r->stack_pointer;
+	p->slots++;
+	p->path = PATH_ANY;
+}
+
 static void grow(struct recipes *r, size_t at)
 {
 	size_t nr = r->nr_of ? r->nr_of : 1 << 16;
@@ -328,10 +340,14 @@ uint32_t recipe_make(struct recipes *r, uint32_t insn, unsigned kind, uint16_t b
 		if (u->kind == UOP_LOAD && in->flags & INSN_VECTOR_MEM)
 			found |= add_group(r, (uint16_t)r->desc->split_vector_ports);
 	}
+	if (kind & RECIPE_SYNC)
+		found |= add_group(r, (uint16_t)r->desc->rename_stack_ports);
 	if (found)
 		memset(r->of, 0, r->nr_of * sizeof *r->of);
 	assert(r->nr < MOST_RECIPES);
 	fill(r, &r->recipe[r->nr], insn, kind, branch_ports);
+	if (kind & RECIPE_SYNC)
+		add_sync(r, &r->recipe[r->nr]);
 	r->of[at] = ++r->nr;
 	return r->nr - 1;
 }

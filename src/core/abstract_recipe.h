@@ -115,6 +115,7 @@ struct recipe {
 	uint8_t result, takes;         /* RESULT_, TAKES_ */
 	uint8_t path;                  /* enum recipe_path */
 	bool second;                   /* of a macro-fused pair: nothing of its own */
+	uint8_t sync_uses, stack_pointer; /* uses behind those of PART_SPLIT: of the uop that brings that register up to date; 0: none */
 	uint8_t address_extra;         /* of load_extra, what a load's address takes, before the access */
 	bool stores_result;            /* what it computes is stored as soon as it is there */
 	bool eliminated;               /* a move or zero idiom that rename does */
@@ -127,6 +128,7 @@ struct recipe {
 struct recipes {
 	const struct core_desc *desc;
 	const struct code *code;
+	uint8_t stack_pointer;         /* who makes RECIPE_SYNC says first which register that is */
 	unsigned queued;               /* schedulers that the queue stands in front of: a bit set */
 	uint16_t group[NR_GROUPS];     /* sets of ports, in the order they were found */
 	unsigned nr_groups;            /* another thread reads it with acquire, and then those groups */
@@ -138,7 +140,7 @@ struct recipes {
 };
 
 /* Kinds of execution that have recipes of their own. Pairs are those of core/pair.h. */
-enum { RECIPE_PLAIN, RECIPE_TAKEN = 1, RECIPE_FIRST = 2 /* of a pair */, RECIPE_SECOND = 4, NR_RECIPE_KINDS = 8 };
+enum { RECIPE_PLAIN, RECIPE_TAKEN = 1, RECIPE_FIRST = 2 /* of a pair */, RECIPE_SECOND = 4, RECIPE_SYNC = 8 /* rename.stack_ports */, NR_RECIPE_KINDS = 16 };
 
 /* `desc` and `code` must outlive the recipes. 0 or -errno. */
 int  recipes_init(struct recipes *r, const struct core_desc *desc, const struct code *code);

@@ -198,6 +198,19 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 
 /* --- execution --------------------------------------------------------------------------------------- */
 
+/* The uop of rename that brings the stack pointer up to date, in no scheduler: who reads it waits for that. */
+INLINE void sync_stack(struct chrono *v, const enum chrono_mode mode, struct way *y)
+{
+	const struct part *split = &y->p->part[PART_SPLIT];
+	struct when w = y->start, *pointer = &v->reg[y->p->stack_pointer];
+
+	constrain(v, mode, &w, pointer);
+	take(v, mode, y, v->use + split->use + split->nr_uses, y->p->sync_uses, &w);
+	w.t += v->cost.latency[LATENCY_INTEGER];
+	add_self(v, mode, &w);
+	keep(mode, pointer, &w);
+}
+
 INLINE void wait_fence(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, const struct when *c)
 {
 	if (constrain(v, mode, w, c))
@@ -504,6 +517,8 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	y.begin = y.start;
 	y.address = y.end = y.data = y.own = y.start;
 	y.loaded = y.complete = f->dispatch;
+	if (path == PATH_ANY && __builtin_expect(p->sync_uses, 0))
+		sync_stack(v, mode, &y);
 	if (second) {
 		y.end = y.complete = v->pair;
 	} else {

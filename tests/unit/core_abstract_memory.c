@@ -51,7 +51,8 @@ static void test_301_store_to_load(void **state)
 	m->insn[load].load_extra = 2;
 	time_steps(m, 100);
 	assert_int_equal(between(m, 1, 99), 49 * (3 + (uint64_t)m->desc.forward_latency));
-	m->insn[load].address_extra = m->insn[load].load_extra = 0;
+	m->insn[load].address_extra = 0;
+	m->insn[load].load_extra = 0;
 	m->nr_steps = 0;
 	for (int i = 0; i < 50; i++) {
 		run_access(m, store, 0x8000, 4);
