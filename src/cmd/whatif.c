@@ -195,6 +195,41 @@ static int by_units(gconstpointer a, gconstpointer b)
 	return x->in != y->in ? (x->in < y->in ? -1 : 1) : (int)x->event - (int)y->event;
 }
 
+/* How often the instruction met the event. */
+static uint64_t times_of(const struct query_insn *in, uint16_t event)
+{
+	uint64_t times = 0;
+
+	for (uint32_t i = 0; i < in->stack.nr; i++)
+		if (in->stack.share[i].signature & event)
+			times += in->stack.share[i].executions;
+	return times;
+}
+
+/*
+ * Brings the branch that is mispredicted most often to the place behind the `n` largest pairs, unless it is one of them; returns how
+ * many are to be asked. What a misprediction costs is only in part the branch's: what comes late behind it waits in its own name.
+ */
+static guint add_mispredicted(GArray *pairs, guint n)
+{
+	struct pair *p = (struct pair *)(void *)pairs->data;
+	uint64_t times, most = 0;
+	guint at = 0;
+
+	for (guint i = 0; i < pairs->len; i++) {
+		if (p[i].event == PSV_FL_MB && (times = times_of(p[i].in, PSV_FL_MB)) > most) {
+			most = times;
+			at = i;
+		}
+	}
+	if (!most || at < n)
+		return n;
+	struct pair added = p[at];
+	p[at] = p[n];
+	p[n] = added;
+	return n + 1;
+}
+
 /* The instruction's share of components that have one of `events`, each component once. */
 static void ask_together(struct whatif *w, const struct pair *pair, guint nr)
 {
@@ -230,6 +265,8 @@ static int ask_largest(struct whatif *w, struct query *q)
 	}
 	g_array_sort(pairs, by_units);
 	guint most = w->run.options->limit ? (guint)w->run.options->limit : PAIRS, n = MIN(pairs->len, most);
+	if (!w->run.options->limit)
+		n = add_mispredicted(pairs, n);
 	for (guint i = 0; i < n; i++) {
 		const struct pair *p = &g_array_index(pairs, struct pair, i);
 		struct asked *a = ask(w);
@@ -447,7 +484,8 @@ const struct command command_whatif = {
 		"Runs PROGRAM on a modelled core, then times what it did again as if instructions had never met events, and prints to "
 		"standard error how many cycles that would have saved, beside what the cycle stacks say of the same events. The two "
 		"need not agree: behind a miss that goes may stand another.\n\n"
-		"Without --insn, --function, --event and --prefetch it does so for the ten largest pairs of an instruction and an event. "
+		"Without --insn, --function, --event and --prefetch it does so for the ten largest pairs of an instruction and an event, and "
+		"for the branch that is mispredicted most often where that is not among them. "
 		"--insn and --function say which instructions, --event which events; where one is not given, it is all that there are.\n\n"
 		"--prefetch asks what a load would gain from a prefetch some of its executions earlier. The prefetch takes its miss "
 		"register, buses and place in the caches; what its own instructions would cost is not counted.",

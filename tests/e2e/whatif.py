@@ -99,6 +99,15 @@ def largest():
     check(rows[0]["cycles"] < 0.6 * found["cycles"], f"{rows[0]}")
 
 
+@tests.case("the branch that is mispredicted most often behind the ten largest pairs, where it is none of them")
+def mispredicted():
+    *rows, together = whatif(*COMMON, "--", program(), "pages")["whatifs"]
+    check(len(rows) == 11 and all(row["never"] != ["FL-MB"] for row in rows[:10]) and rows[10]["never"] == ["FL-MB"], f"{rows}")
+    check(rows[10]["share"] <= rows[9]["share"] and "FL-MB" in together["never"], f"{rows}, {together}")
+    *rows, _ = whatif("--limit", "10", *COMMON, "--", program(), "pages")["whatifs"]
+    check(len(rows) == 10 and all(row["never"] != ["FL-MB"] for row in rows), f"{rows}")
+
+
 @tests.case("the same figures every time, and from the file that it writes")
 def again():
     out = WORK / "whatif.cw"
