@@ -111,11 +111,11 @@ def native_round(cases, measure, title):
             case.rounds.append(cycles)
 
 
-def measure_native(cases, measure, rounds):
-    """Rounds over all cases: what disturbs a case in one round has passed in the next. Then more for those that are noisy."""
+def measure_native(missing, cases, measure, rounds):
+    """Rounds over all cases that are missing: what disturbs a case in one round has passed in the next. Then more for those that are noisy."""
     measure.settle()
     for number in range(rounds):
-        native_round(cases, measure, f"round {number + 1} of {rounds}")
+        native_round(missing, measure, f"round {number + 1} of {rounds}")
     for number in range(rounds):
         noisy = [c for c in cases if c.noisy and not c.failed]
         if noisy:
@@ -182,6 +182,7 @@ def options():
     add("--jobs", type=int, default=os.cpu_count(), help="cases modelled at a time (default: all processors); timing is always alone")
     add("--model-only", action="store_true",
         help="keep the native cycles of results.csv, and its core without --core: the same measurement, modelled anew")
+    add("--again", action="store_true", help="keep the native cycles of results.csv, and time again what was noisy or is new")
     add("--document", action="store_true", help="write docs/accuracy.md, and the figures of README.md, from results.csv, and nothing else")
     return parser.parse_args()
 
@@ -198,7 +199,7 @@ def choose(o, folder, parameters):
 
 
 def recall(cases, old, models):
-    """What was timed before, of the same size, and modelled by these models."""
+    """What was timed before, of the same size, and modelled by these models; the cases that were not."""
     before = {(c.group, c.name, c.bytes): c for c in old}
     for c in cases:
         was = before.get((c.group, c.name, c.bytes))
@@ -206,8 +207,7 @@ def recall(cases, old, models):
             c.rounds = was.rounds
             c.cycles = {model: was.cycles[model] for model in models if model in was.cycles}
             c.instructions = was.instructions if c.cycles else 0
-        else:
-            c.failed = c.failed or "not timed natively with this size"
+    return [c for c in cases if not c.rounds]
 
 
 def whole(o, others, old_about):
@@ -238,8 +238,10 @@ def main():
     folder = build / "accuracy"
     build_programs(folder)
     old_about, old = results.read(RESULTS) if RESULTS.exists() else ({}, [])
-    if o.model_only and not old:
+    if (o.model_only or o.again) and not old:
         sys.exit(f"accuracy: {RESULTS} has no native cycles to keep")
+    if o.again and old_about["host"] != host():
+        sys.exit(f"accuracy: {RESULTS} is of another host, {old_about['host']}")
     core = o.core or (description(old_about["core"]) if o.model_only else core_of_host(build, folder))
     measure = Measure(build / "cyclewise", core, folder)
     cases = choose(o, folder, measure.parameters())
@@ -247,10 +249,12 @@ def main():
     models = o.model or MODELS
     others = [model for model in MODELS if model not in models]
     writes = whole(o, others, old_about)
+    missing = recall(cases, old, others) if o.model_only or o.again else cases
     if o.model_only:
-        recall(cases, old, others)
+        for c in missing:
+            c.failed = c.failed or "not timed natively with this size"
     else:
-        measure_native(cases, measure, o.rounds)
+        measure_native(missing, cases, measure, o.rounds)
     measure_model(cases, models, measure, o.jobs)
     if writes:
         save(o, cases, core, old_about, measure.leaves_out())
