@@ -132,6 +132,19 @@ static uint64_t forwarded(const struct ooo *o, const struct insn *in, const stru
 }
 
 /*
+ * A load that takes its data from the queue in `done`, issued in `cycle`: where it found that the store has none yet, it takes a
+ * port again to fetch it (forward.again). Older loads have booked theirs, younger ones have not: of what is ready the oldest goes first.
+ */
+static uint64_t forwarded_again(struct ooo *o, const struct insn *in, const struct uop *u, uint64_t cycle, uint64_t done)
+{
+	unsigned hit = hit_latency(o, in);
+
+	if (!o->desc->forward_again || !u || done <= cycle + hit)
+		return done;
+	return book_first(o, u->ports, done - hit) + hit;
+}
+
+/*
  * A load of what `from` stored: whether rename finds it, and *value, the cycle in which it is in the register then. The load
  * has the same base and index as the store if the same records wrote them, and so the same displacement, since it goes to the
  * same place.
@@ -151,8 +164,8 @@ static bool renamed(const struct ooo *o, const struct attempt *a, const struct s
 	return true;
 }
 
-/* One access of a load that could start in `cycle`; returns when its data is there. */
-static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const struct step *s)
+/* One access of a load that could start in `cycle`, by the uop, NULL where it has none of its own; returns when its data is there. */
+static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle, const struct step *s)
 {
 	const struct core_desc *d = o->desc;
 	const struct insn *in = a->in;
@@ -184,7 +197,7 @@ static uint64_t load(struct ooo *o, struct attempt *a, uint64_t cycle, const str
 		}
 	}
 	if (q.verdict == LSQ_FORWARD) {
-		done = forwarded(o, in, s, cycle, q.store);
+		done = forwarded_again(o, in, u, cycle, forwarded(o, in, s, cycle, q.store));
 		if (q.store->data > cycle)
 			a->issue_wait = WAIT_MEMORY_ORDER;
 		if (a->level < LEVEL_FORWARD)
@@ -249,7 +262,7 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 			any = true;
 			if (__builtin_expect(i < nr && crosses(s, (unsigned)o->desc->l1d_line), 0))
 				cycle = split_load(o, a, &a->uop[i], cycle, s);
-			done = later(done, load(o, a, cycle + a->in->address_extra, s++));
+			done = later(done, load(o, a, i < nr ? &a->uop[i] : NULL, cycle + a->in->address_extra, s++));
 		} else if (!any) {
 			done = later(done, cycle + (unsigned)o->desc->l1d_latency); /* a predicated access that was not made */
 		}

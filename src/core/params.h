@@ -118,6 +118,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(forward, vector, 0, 0, 20, "cycles", "more into a vector register, beside what its loads take longer") \
 	X(forward, narrow, 0, 0, 20, "cycles", "more for a load of fewer bytes than the store") \
 	X(forward, renamed, 0, 0, 64, "stores", "the youngest of which a load by the same base and index has the data at rename, in no time; 0: none") \
+	X(forward, again, 0, 0, 1, "0/1", "1: a load that finds no data in the store's entry yet takes a load port again when they are there; in ooo alone") \
 	X(forward, fail_penalty, 12, 0, 100, "cycles", "a load only partly covered by a store in the queue waits for its write and this") \
 	X(memdep, entries, 1024, 0, 65536, "entries", "dependence predictor (store sets); 0: loads wait for all older store addresses") \
 	X(memdep, clear, 1000000, 1000, 1000000000, "loads", "after so many the predictor forgets all") \

@@ -80,6 +80,32 @@ static void t312_forward_kinds(void **state)
 	}
 }
 
+/*
+ * With forward.again and one load port: a load that waits for a store's data books the port once more, five cycles before it has
+ * them, so that 40 independent loads behind it take a cycle more; one that finds them there does not.
+ */
+static void t317_forward_again(void **state)
+{
+	static const struct { int32_t again; uint8_t late; uint64_t cycles; } kind[] = { { 0, 20, 40 }, { 1, 20, 41 }, { 1, 1, 40 } };
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
+		m->desc.forward_again = kind[k].again;
+		m->desc.load_queue_entries = 64;
+		uint32_t first = make_load(m, R3, R2), next = make_load(m, R4, R2);
+		m->uop[m->insn[first].uop].ports = m->uop[m->insn[next].uop].ports = MEM0;
+		run_insn(m, make_alu(m, R1, 0, 0, kind[k].late, ALU));
+		run_access(m, make_store(m, R2, kind[k].late > 1 ? R1 : R2), 0x10000, 8);
+		run_access(m, first, 0x10000, 8);
+		for (unsigned i = 0; i < 40; i++)
+			run_access(m, next, 0x20000, 8);
+		machine_time(m);
+		assert_int_equal(committed(m, 42)->fetch + committed(m, 42)->issue - committed(m, 2)->fetch - committed(m, 2)->issue, kind[k].cycles);
+		machine_free(m);
+	}
+}
+
 /* Independent loads, two a cycle; over a line, each takes a second access; over a page, one in so many cycles starts anew. */
 static void t313_split_loads(void **state)
 {
@@ -325,6 +351,7 @@ int main(void)
 		cmocka_unit_test(t310_forward),
 		cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds),
+		cmocka_unit_test(t317_forward_again),
 		cmocka_unit_test(t313_split_loads),
 		cmocka_unit_test(t314_alias), cmocka_unit_test(t316_alias_again),
 		cmocka_unit_test(t315_split_vector_loads),
