@@ -2,6 +2,8 @@
  * The resource-centric core of the Gus paper as a timing model: steps -> outcomes -> timed records.
  *
  * It has no wrong path, and no attempt that fails but a faulting one.
+ * A result takes insn.latency, also where its operation has not waited in front of its scheduler (insn.queued): whether it did
+ * depends on what else is in flight, which this core has by the room that is left, not by who took it.
  * Ref: Gus (Dutilleul et al., 2024) §3.
  */
 #include <errno.h>

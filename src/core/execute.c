@@ -37,6 +37,7 @@ uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u,
 
 	if (first > ready)
 		a->issue_wait = WAIT_PORT;
+	a->queued = first > a->dispatch + 1;
 	uint64_t cycle = issue_uop_anywhere(o, a, u, ports, later(ready, first));
 	waiting_leave(&o->waiting, scheduler, cycle + 1);
 	return cycle;
@@ -351,6 +352,7 @@ static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned e
 		if (a->in->flags & INSN_WIDE)
 			o->wide_until = later(o->wide_until, cycle);
 	}
+	a->chain_end -= early(a);
 }
 
 /* What the instruction waits for, or makes others wait for, beyond data. */

@@ -103,6 +103,16 @@ static inline void issue_in_vain(struct ooo *o, uint16_t ports, uint64_t woken, 
 	}
 }
 
+/*
+ * Cycles that the results of the compute uops are there sooner than insn.latency says, which holds where they came from the queue in
+ * front of their scheduler. Zen 5's vector operations of one cycle are of two behind it: that it is the way through the queue, and
+ * not how long they wait, is what chains say that just fit, or do not, into the schedulers.
+ */
+static inline unsigned early(const struct attempt *a)
+{
+	return a->in->queued && !a->queued && a->in->latency > 1;
+}
+
 void execute(struct ooo *o, struct attempt *a);
 
 /* Flags with which an instruction is more than operands in, results out. */
@@ -141,7 +151,7 @@ static inline void execute_plain(struct ooo *o, struct attempt *a)
 		issue_in_vain(o, o->port[0], woken, ready);
 	uint64_t cycle = issue_uop(o, a, 0, ready);
 	a->issue = cycle;
-	a->chain_end = cycle + a->uop[0].latency;
+	a->chain_end = cycle + a->uop[0].latency - early(a);
 	a->result = a->chain_end > in->latency ? a->chain_end - in->latency : a->dispatch;
 	a->complete = later(a->dispatch_last, a->chain_end);
 	uint8_t flags = domain(in);

@@ -161,7 +161,7 @@ static void begin(struct ooo *o, struct attempt *a)
 	frontend_deliver(&o->front, a->in, a->fused || o->joined, &a->fetched);
 	a->psv = 0;
 	a->level = LEVEL_NONE;
-	a->merged = a->holds_entry = 0;
+	a->merged = a->holds_entry = a->queued = 0;
 	a->issue_wait = a->dispatch_wait = 0;
 	a->issue_by = a->dispatch_by = 0;
 	a->ready = a->issue = a->complete = a->load_done = a->known = a->data = 0;
@@ -244,7 +244,7 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 	a.fused = a.joins = a.eliminated = false;
 	a.never = a.psv = 0;
 	a.level = LEVEL_NONE;
-	a.merged = a.holds_entry = 0;
+	a.merged = a.holds_entry = a.queued = 0;
 	a.issue_wait = 0;
 	a.issue_by = 0;
 	o->started = true;

@@ -159,6 +159,7 @@ struct attempt {
 	uint32_t slot_position;        /* slots of older instructions in the cycle of `dispatch` */
 	uint8_t dispatch_wait, issue_wait;
 	uint8_t holds_entry;           /* cycles that the uop in hand keeps its scheduler entry beyond its issue */
+	uint8_t queued;                /* 1: its last uop that may have waited in the queue in front of its scheduler, did */
 	uint64_t dispatch_by, issue_by;/* record number + 1; 0: none */
 
 	uint64_t ready, issue, complete;

@@ -284,7 +284,7 @@ static int read_form_key(const struct reader *r, const char *key, const char *va
 		{ "load_extra", COST_LOAD_EXTRA, &c->load_extra, 255 }, { "reads_results", COST_READS_RESULTS, &c->reads_results, 255 },
 		{ "bypass", COST_BYPASS, &c->bypass, 3 },
 		{ "reads_flags", COST_READS_FLAGS, &c->reads_flags, 1 },
-		{ "ends_dispatch", COST_ENDS_DISPATCH, &c->ends_dispatch, 1 },
+		{ "ends_dispatch", COST_ENDS_DISPATCH, &c->ends_dispatch, 1 }, { "queued", COST_QUEUED, &c->queued, 1 },
 	};
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(numbers); i++)
@@ -565,6 +565,8 @@ static void merge(struct cost *to, const struct cost *from)
 		to->bypass = from->bypass;
 	if (from->set & COST_ENDS_DISPATCH)
 		to->ends_dispatch = from->ends_dispatch;
+	if (from->set & COST_QUEUED)
+		to->queued = from->queued;
 	if (from->set & COST_READS_FLAGS)
 		to->reads_flags = from->reads_flags;
 	to->set |= from->set;

@@ -114,6 +114,7 @@ struct insn {
 	uint8_t stores_result : 1;     /* what the compute uops give is stored without a way through a store-data uop's port */
 	uint8_t stack_data : 1;        /* it computes with the stack pointer: more than an address or a copy of it */
 	uint8_t ends_dispatch : 1;     /* nothing else dispatches behind it in its cycle */
+	uint8_t queued : 1;            /* cycles of `latency` that it takes only where it waited in a queue in front of its scheduler */
 	uint8_t nr_data, nr_dst;
 	uint8_t addr[INSN_ADDRS];
 	uint8_t data[INSN_DATAS];

@@ -351,6 +351,7 @@ void lower(const struct lowering *low, struct shape *s, const struct cost *cost,
 		drop_flags(i);
 	i->stores_result = cost->set & COST_STD && cost->std_result && draft.nr_compute;
 	i->ends_dispatch = cost->set & COST_ENDS_DISPATCH && cost->ends_dispatch;
+	i->queued = cost->set & COST_QUEUED && cost->queued;
 	if (i->flags & INSN_LOAD && s->long_address)
 		i->address_extra = low->core->long_address & 1u;
 	close_ports(low, i, &draft);

@@ -157,6 +157,27 @@ static void t206_waiting(void **state)
 	machine_free(m);
 }
 
+/* Of two cycles, those that came through the queue take both, as the 17th to the 24th do, and the others one; one of one cycle takes that. */
+static void t225_queued_latency(void **state)
+{
+	for (unsigned latency = 1; latency <= 2; latency++) {
+		struct machine *m = machine_new();
+		m->desc.waiting_entries = 8;
+		m->desc.waiting_ports = ALU0;
+		m->desc.sched0_ports = ALU | MEM0;
+		m->desc.sched1_ports = MEM1 | STD;
+		run_insn(m, make_alu(m, R1, 0, 0, 100, ALU0));
+		uint32_t dependent = make_alu(m, R2, R1, 0, (uint8_t)latency, ALU);
+		m->insn[dependent].queued = 1;
+		for (unsigned i = 1; i <= 24; i++)
+			run_insn(m, dependent);
+		machine_time(m);
+		for (size_t i = 1; i <= 24; i++)
+			assert_int_equal(committed(m, i)->complete - committed(m, i)->issue, i <= 16 ? 1 : latency);
+		machine_free(m);
+	}
+}
+
 /* Pairs ALU0 and MEM0, ALU1 and MEM1: each uop goes where the generator says, though the other port be idle. */
 static void t207_bound_to_pairs(void **state)
 {
@@ -486,6 +507,7 @@ int main(void)
 		cmocka_unit_test(t204_bound_until),
 		cmocka_unit_test(t205_bypass),
 		cmocka_unit_test(t206_waiting),
+		cmocka_unit_test(t225_queued_latency),
 		cmocka_unit_test(t207_bound_to_pairs),
 		cmocka_unit_test(t208_unit_between),
 		cmocka_unit_test(t209_bound_in_turn),

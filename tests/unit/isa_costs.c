@@ -68,7 +68,7 @@ static void reads_uops(void **state)
 static void later_sections_override(void **state)
 {
 	struct costs *costs = must_read("[A* !AB]\nlatency = 1\nresults = 1 2\nflags = flush long\nsource = x\n"
-					"[AC AC.slow]\nlatency = 7\nuops = none\nflags = -flush fence\nlate = 0 0 4\nbypass = 3\nreads_flags = 0\nstd = result\nends_dispatch = 1\nsource = y\n"
+					"[AC AC.slow]\nlatency = 7\nuops = none\nflags = -flush fence\nlate = 0 0 4\nbypass = 3\nreads_flags = 0\nstd = result\nends_dispatch = 1\nqueued = 1\nsource = y\n"
 					"[AE AF]\nstd = result\nsource = z\n[AF]\nstd = p0\nsource = z\n");
 	struct cost c;
 
@@ -89,6 +89,7 @@ static void later_sections_override(void **state)
 	assert_true(c.set & COST_READS_FLAGS && !c.reads_flags);
 	assert_true(c.set & COST_STD && c.std_result);
 	assert_true(c.set & COST_ENDS_DISPATCH && c.ends_dispatch);
+	assert_true(c.set & COST_QUEUED && c.queued);
 	assert_int_equal(c.flags_on, INSN_LONG | INSN_FENCE);
 	assert_int_equal(c.flags_off, INSN_FLUSH);
 	costs_find(costs, "AE", &c);

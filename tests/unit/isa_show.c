@@ -180,6 +180,8 @@ void show_insn(struct code *code, uint32_t index, char text[SHOW_SIZE])
 		g_string_append(s, " stores result");
 	if (i->ends_dispatch)
 		g_string_append(s, " ends dispatch");
+	if (i->queued)
+		g_string_append(s, " queued 1");
 	g_string_append(s, " ;");
 	put_flags(s, i);
 	g_strlcpy(text, s->str, SHOW_SIZE);

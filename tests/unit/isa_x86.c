@@ -326,7 +326,7 @@ static const struct show_row zen5[] = {
 	{ "66 0f 3a 22 07 01", "pinsrd $0x1,(%rdi),%xmm0", "ag02 fs01:1 > fp0123:1 ; [rdi] xmm0 -> xmm0:2 ; 1 extra 1 ; vmem vint" },
 	{ "66 0f c4 07 01", "pinsrw $0x1,(%rdi),%xmm0", "ag02 fs01:1 > fp0123:1 ; [rdi] xmm0 -> xmm0:2 ; 1 extra 1 ; vmem vint" },
 	{ "66 0f 3a 21 07 10", "insertps $0x10,(%rdi),%xmm0", "ag02 fs01:1 > fp0123:1 ; [rdi] xmm0 -> xmm0:2 ; 2 extra 1 ; vmem vint" },
-	{ "66 0f 3a 21 c1 10", "insertps $0x10,%xmm1,%xmm0", "fp0123:2 ; xmm0 xmm1 -> xmm0:2 ; 1 ; vint" },
+	{ "66 0f 3a 21 c1 10", "insertps $0x10,%xmm1,%xmm0", "fp0123:2 ; xmm0 xmm1 -> xmm0:2 ; 1 queued 1 ; vint" },
 };
 
 static void check(const char *core, const struct show_row *rows, unsigned n)
