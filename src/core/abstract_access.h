@@ -6,6 +6,7 @@
 #define CYCLEWISE_CORE_ABSTRACT_ACCESS_H
 
 #include "core/abstract_state.h"
+#include "core/cycle.h"
 
 /* A slot of an array that has `nr`: outcomes may be those of a core with a larger cache. */
 static inline uint32_t within(uint32_t slot, uint32_t nr)
@@ -49,6 +50,102 @@ INLINE void take(struct chrono *v, const enum chrono_mode mode, struct way *y, c
 	}
 }
 
+/* To a port in turn. */
+INLINE void bind_port(struct chrono *v, const enum chrono_mode mode, struct way *y, uint16_t ports, struct when *w)
+{
+	const struct recipes *r = v->recipes;
+	uint16_t port = bind_in_turn(ports, r->turn, &v->turn_behind);
+	struct use u = { RESOURCE_PORTS, 1 };
+
+	u.resource = (uint16_t)(u.resource + r->nr_pairs);
+	for (unsigned before = r->turn & (port - 1u); before; before &= before - 1)
+		u.resource++;
+	take(v, mode, y, &u, 1, w);
+}
+
+/* Of `ports`, the one that is free first from `cycle` on, and when; of equals the lowest. */
+INLINE struct slots *first_free(struct chrono *v, unsigned ports, uint64_t cycle, uint64_t *when)
+{
+	struct slots *best = &v->bound[__builtin_ctz(ports)];
+
+	*when = slots_first(best, cycle);
+	for (ports &= ports - 1; ports; ports &= ports - 1) {
+		struct slots *s = &v->bound[__builtin_ctz(ports)];
+		uint64_t free = slots_first(s, cycle);
+		if (free < *when) {
+			best = s;
+			*when = free;
+		}
+	}
+	return best;
+}
+
+/*
+ * What waits for the result of one cycle of a uop is woken when that one asks for a port, as if it were sure to get it at once. Where it
+ * does not, what waits takes ports in vain until its operands are there, in y->ready. Ref: core/execute.h, issue_in_vain().
+ */
+INLINE void issue_in_vain(struct chrono *v, const struct way *y, unsigned ports)
+{
+	uint64_t woken = y->kind & INSN_LOAD ? later(y->start.t, y->loaded.t) : y->start.t, free;
+
+	for (unsigned i = 0; i < y->p->nr_data; i++) {
+		const struct woken *by = &v->woken[y->p->data[i]];
+		uint64_t there = v->reg[y->p->data[i]].t;
+		woken = later(woken, by->there == there ? by->from : there);
+	}
+	for (uint64_t c = cycle_of(woken), end = cycle_of(y->ready); c < end; c = free + 1) {
+		struct slots *s = first_free(v, ports, c, &free);
+		if (free >= end)
+			return;
+		slots_take(s, free);
+	}
+}
+
+/* To a pair by chance, of which it takes the port that is free first. */
+INLINE void bind_to_pair(struct chrono *v, const enum chrono_mode mode, struct way *y, unsigned which, const struct use *u, struct when *w)
+{
+	const uint16_t *pair = v->recipes->pair;
+	unsigned nr = u->amount % BOUND_LATE;
+
+	for (unsigned n = nr > 1 ? bind_by_chance(&v->draw, nr) : 0; n || !(*pair & u->resource); pair++)
+		n -= (*pair & u->resource) != 0;
+	unsigned ports = *pair & u->resource, resource = RESOURCE_PORTS + (unsigned)(pair - v->recipes->pair);
+	if (which == PART_COMPUTE && v->cost.in_vain && u->amount < BOUND_LATE)
+		issue_in_vain(v, y, ports);
+	uint64_t cycle = cycle_of(w->t), free;
+	struct slots *s = first_free(v, ports, cycle, &free);
+	if (free != cycle) {
+		w->t = free * ABSTRACT_TICKS;
+		y->why = (uint16_t)resource;
+		if (mode == CHRONO_TAINT)
+			w->who = taint_of_users(&v->taints, &v->users[resource]);
+		if (mode == CHRONO_RECORDS)
+			w->who = 0;
+	}
+	slots_take(s, free);
+	if (mode == CHRONO_TAINT)
+		use(v, mode, resource, 1, &y->begin);
+}
+
+/* What is bound of a part, and for whom its result is there a cycle after it issues, when that is woken. */
+INLINE void bind_uops(struct chrono *v, const enum chrono_mode mode, struct way *y, unsigned which, struct when *w)
+{
+	const struct recipe *p = y->p;
+	const struct part *part = &p->part[which];
+	const struct use *u = v->use + part->use + part->nr_uses;
+
+	for (const struct use *end = u + part->nr_bound; u < end; u++) {
+		if (u->amount == BOUND_IN_TURN)
+			bind_port(v, mode, y, u->resource, w);
+		else
+			bind_to_pair(v, mode, y, which, u, w);
+	}
+	if (p->path != PATH_SIMPLE || p->uops != 1 || p->latency * v->cost.latency[p->class] != ABSTRACT_TICKS)
+		return;
+	for (unsigned i = 0; i < p->nr_dst; i++)
+		v->woken[p->dst[i]] = (struct woken){ w->t + ABSTRACT_TICKS, y->ready + ABSTRACT_TICKS };
+}
+
 /* Issues the uops of a part; *w goes from when they are ready to when they start. */
 INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, unsigned which, struct when *w)
 {
@@ -64,6 +161,11 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1)) {
 		struct waiting *s = v->scheduler[p->scheduler];
 		waiting_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w, held);
+	} else if (p->scheduler <= RECIPE_BOUND + CORE_SCHEDULERS) {
+		bind_uops(v, mode, y, which, w);
+		struct waiting *s = p->scheduler < RECIPE_BOUND + CORE_SCHEDULERS ? v->scheduler[p->scheduler - RECIPE_BOUND] : NULL;
+		if (s)
+			waiting_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w, held);
 	} else if (which < NR_PARTS && p->scheduler != RECIPE_NO_SCHEDULER)
 		schedulers_issue(v, mode, v->chosen[which], w, held);
 	if (mode == CHRONO_RECORDS && w->t < y->least)

@@ -127,6 +127,17 @@ static int make_schedulers(struct chrono *v)
 	return 0;
 }
 
+static int make_bound(struct chrono *v)
+{
+	v->turn_behind = v->recipes->turn;
+	if (!v->recipes->nr_pairs)
+		return 0;
+	v->bound = calloc(CORE_PORTS, sizeof *v->bound);
+	for (unsigned i = 0; v->bound && i < CORE_PORTS; i++)
+		v->bound[i].capacity = (uint16_t)v->cost.port_weight[i];
+	return v->bound ? 0 : -ENOMEM;
+}
+
 static int make_registers(struct chrono *v)
 {
 	for (unsigned i = 0; i < NR_MISSES; i++) {
@@ -180,6 +191,8 @@ static int make(struct chrono *v, const struct core_desc *d)
 		err = make_registers(v);
 	if (!err)
 		err = make_schedulers(v);
+	if (!err)
+		err = make_bound(v);
 	if (!err && v->mode == CHRONO_TAINT)
 		err = make_taint(v);
 	return err;
@@ -230,6 +243,7 @@ void chrono_free(struct chrono *v)
 	free(v->loads);
 	free(v->stores);
 	free(v->left);
+	free(v->bound);
 	for (unsigned i = 0; i < NR_MISSES; i++)
 		free(v->missing[i].end);
 	free(v->written);

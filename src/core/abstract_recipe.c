@@ -32,10 +32,25 @@ static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
 	return set;
 }
 
+/* What uops are bound to. */
+static void own_groups(struct recipes *r)
+{
+	r->nr_pairs = bind_pairs(r->desc, r->pair);
+	r->turn = core_desc_with_twins(r->desc, (uint16_t)r->desc->rename_bind_turn);
+	for (unsigned i = 0; i < r->nr_pairs; i++) {
+		r->paired |= r->pair[i];
+		r->group[r->nr_own++] = r->pair[i];
+	}
+	for (unsigned rest = r->turn; rest; rest &= rest - 1)
+		r->group[r->nr_own++] = (uint16_t)(rest & -rest);
+	r->nr_groups = r->nr_own;
+}
+
 int recipes_init(struct recipes *r, const struct core_desc *desc, const struct code *code)
 {
 	*r = (struct recipes){ .desc = desc, .code = code };
 	r->queued = desc->waiting_entries ? schedulers_of(desc, (uint16_t)desc->waiting_ports) : 0;
+	own_groups(r);
 	r->recipe = reserve(MOST_RECIPES * sizeof *r->recipe);
 	r->use = reserve(MOST_USES * sizeof *r->use);
 	if (r->recipe && r->use)
@@ -60,7 +75,7 @@ void recipes_fini(struct recipes *r)
 
 static bool known(const struct recipes *r, uint16_t set)
 {
-	for (unsigned g = 0; g < r->nr_groups; g++)
+	for (unsigned g = r->nr_own; g < r->nr_groups; g++)
 		if (r->group[g] == set)
 			return true;
 	return false;
@@ -76,7 +91,7 @@ static bool add_group(struct recipes *r, uint16_t set)
 		return false;
 	r->group[r->nr_groups] = set;
 	__atomic_store_n(&r->nr_groups, r->nr_groups + 1, __ATOMIC_RELEASE);
-	for (unsigned g = 0; g < r->nr_groups; g++)
+	for (unsigned g = r->nr_own; g < r->nr_groups; g++)
 		if (r->group[g] & set)
 			add_group(r, r->group[g] | set);
 	return true;
@@ -102,7 +117,7 @@ static void add_uop(struct recipes *r, struct part *p, const struct uop *u, uint
 {
 	if (!ports)
 		return;
-	for (unsigned g = 0; g < r->nr_groups; g++)
+	for (unsigned g = r->nr_own; g < r->nr_groups; g++)
 		if ((r->group[g] & ports) == ports)
 			add_use(r, p, RESOURCE_PORTS + g, 1);
 	if (u->unit)
@@ -160,6 +175,41 @@ static void take_schedulers(struct recipes *r, struct part *p, uint32_t first)
 	if (set)
 		p->scheduler = (uint8_t)__builtin_ctz(set);
 	r->nr_uses = first;
+}
+
+/* A uop of a part, as it may issue. */
+struct ask {
+	uint16_t ports;
+	uint8_t stage;
+};
+
+/* A uop of ports that are bound to in turn, or of pairs and no other port. */
+static void add_bound(struct recipes *r, struct part *p, const struct ask *a)
+{
+	struct use u = { (uint16_t)(a->ports & r->turn), BOUND_IN_TURN };
+
+	if (!u.resource && !(a->ports & ~r->paired)) {
+		u.resource = a->ports;
+		u.amount = a->stage ? BOUND_LATE : 0;
+		for (unsigned i = 0; i < r->nr_pairs; i++)
+			u.amount = (uint16_t)(u.amount + !!(a->ports & r->pair[i]));
+	}
+	if (!u.resource)
+		return;
+	assert(r->nr_uses < MOST_USES && p->nr_bound < UINT8_MAX);
+	r->use[r->nr_uses++] = u;
+	p->nr_bound++;
+}
+
+/* What the part's uops are bound to, where they all wait in one scheduler or in none. */
+static void bind_part(struct recipes *r, struct part *p, const struct ask *ask, unsigned nr)
+{
+	if (p->scheduler >= CORE_SCHEDULERS && p->scheduler != RECIPE_NO_SCHEDULER)
+		return;
+	for (unsigned i = 0; i < nr; i++)
+		add_bound(r, p, &ask[i]);
+	if (p->nr_bound)
+		p->scheduler = RECIPE_BOUND + (p->scheduler < CORE_SCHEDULERS ? p->scheduler : CORE_SCHEDULERS);
 }
 
 /* The ports a uop of this execution may use: a macro-fused pair issues as its branch does, a taken branch where those may. */
@@ -284,19 +334,22 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	for (unsigned k = 0; k < NR_PARTS; k++) {
 		static const uint8_t kinds[NR_PARTS] = { UOP_LOAD, UOP_COMPUTE, UOP_STA, UOP_STD };
 
+		struct ask ask[UINT8_MAX];
+		unsigned nr = 0;
+
 		p->part[k].use = r->nr_uses;
 		for (unsigned i = 0; i < in->nr_uops; i++) {
 			const struct uop *u = &r->code->uops[in->uop + i];
-			if (u->kind == kinds[k])
-				add_uop(r, &p->part[k], u, ports_of(d, in, u, kind, branch_ports));
+			if (u->kind != kinds[k])
+				continue;
+			ask[nr] = (struct ask){ ports_of(d, in, u, kind, branch_ports), u->stage };
+			add_uop(r, &p->part[k], u, ask[nr++].ports);
 		}
 		uint32_t first = r->nr_uses;
-		for (unsigned i = 0; i < in->nr_uops; i++) {
-			const struct uop *u = &r->code->uops[in->uop + i];
-			if (u->kind == kinds[k])
-				add_schedulers(r, first, ports_of(d, in, u, kind, branch_ports));
-		}
+		for (unsigned i = 0; i < nr; i++)
+			add_schedulers(r, first, ask[i].ports);
 		take_schedulers(r, &p->part[k], first);
+		bind_part(r, &p->part[k], ask, nr);
 	}
 	add_split(r, p, in);
 	p->path = (uint8_t)path_of(p);

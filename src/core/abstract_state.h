@@ -11,6 +11,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "core/abstract_slots.h"
 #include "core/abstract_taint.h"
 #include "core/abstract_time.h"
 
@@ -82,6 +83,9 @@ struct flow {
 	uint16_t why_supply;
 };
 
+/* Of a register that what is bound wrote, as long as its time is still `there`: what waits for it tries to issue from `from` on. */
+struct woken { uint64_t there, from; };
+
 struct chrono {
 	struct flow flow;
 	struct abstract_costs cost;
@@ -113,6 +117,10 @@ struct chrono {
 	uint64_t nr_written;
 	struct arrivals line1, line2;     /* of L1D, L2 */
 	struct waiting *scheduler[CORE_SCHEDULERS];
+	struct slots *bound;           /* [CORE_PORTS]: those of pairs, to which uops are bound as if by chance; NULL: there are none */
+	uint32_t draw;
+	uint16_t turn_behind;          /* of the ports in turn, those behind the one that was bound last */
+	struct woken woken[NR_REGS + 1];
 	uint8_t chosen[NR_PARTS][CORE_SCHEDULERS]; /* uops of the present instruction there, where its parts may choose */
 	struct when *left;             /* [n & left_mask]: the n-th uop left the queue in front of schedulers for its own */
 	struct when entered[NR_PARTS]; /* the present instruction's uops, where they pass that queue */

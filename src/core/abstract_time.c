@@ -152,6 +152,8 @@ INLINE void enter_scheduler(struct chrono *v, struct flow *f, const enum chrono_
 		return;
 	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1))
 		waits = constrain_scheduler(v, mode, &f->dispatch, v->scheduler[p->scheduler], p->uops);
+	else if (p->scheduler < RECIPE_BOUND + CORE_SCHEDULERS)
+		waits = constrain_scheduler(v, mode, &f->dispatch, v->scheduler[p->scheduler - RECIPE_BOUND], p->uops);
 	else if (p->scheduler == RECIPE_SCHEDULERS)
 		waits = constrain_schedulers(v, mode, &f->dispatch, v->chosen[which], p);
 	else if (p->scheduler == RECIPE_QUEUED)
@@ -321,6 +323,8 @@ INLINE void write_results(struct chrono *v, const enum chrono_mode mode, const e
 			reg->t += latency * each;
 		}
 		constrain(v, mode, &y->complete, reg);
+		if (y->eliminated && p->nr_data)
+			v->woken[p->dst[i]] = v->woken[p->data[0]];
 		if (p->dst[i] >= REG_VECTOR)
 			v->result[p->dst[i]] = y->eliminated && p->nr_data ? v->result[p->data[0]] : p->result;
 	}

@@ -13,6 +13,7 @@
  * are there; the front end runs ahead of rename by a queue; schedulers, load and store queues and miss registers are
  * constraints like the dispatch queue; retire width and mispredicted branches (--set commit.width=32, --ideal branch
  * switch them off); memory fences and serialising instructions; loads that rename finds the store of.
+ * Ports that uops are bound to are chosen as in the detailed core; of pairs, whole cycles are taken (abstract_slots.h), in vain, too.
  * Not modelled: physical registers and violations of memory order, since both come of what was guessed or renamed; bank
  * conflicts and the bytes that L1D reads in a cycle, since the ports of loads bound these; miss registers of L1I, since code comes a
  * line at a time; memory's banks and rows; stores that are written out of order, and lines asked for no sooner than a store is written.
@@ -69,6 +70,7 @@ struct abstract_costs {
 	uint32_t runahead;             /* blocks of fetch that prediction is ahead; 0: none */
 	struct misses misses[NR_MISSES];
 	uint32_t rob, queue, load_queue, store_queue;
+	bool in_vain;                  /* what waits for a result of one cycle takes ports in vain */
 	uint32_t holds_entry;          /* cycles that a load keeps its scheduler's entry beyond its issue */
 	uint32_t scheduler[CORE_SCHEDULERS]; /* 0: absent */
 	uint32_t waiting;              /* of the queue in front of some of them */
