@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 ITERATIONS = 400_000
 PROCESSES = 5  # a round: where the system lays data and stack differs by process, and some kernels take a quarter longer in some
 SAMPLES = 10  # a process: on a processor whose sibling thread is busy, the few that it left alone
-FAR = 24 << 20
+FAR = 12 << 20
 COMMON = ["-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-static", "-g1"]
 FAST = ["-O3", "-march=x86-64-v3", "-ffast-math"]
 VARIANTS = {  # flags, levels
