@@ -25,7 +25,7 @@ Each case is run natively and under both timing models, and compared in cycles:
 
 The models are `ooo`, the detailed core, and `abstract`, which takes the core for a set of resources that are each used up at their
 own pace: faster, and what `sensitivity` and `causality` run unless told otherwise. It looks up caches and predictors in program order,
-has no wrong path, and lets every uop find the best of its ports.
+has no wrong path, and lets every uop find the best of the ports that it is bound to.
 
 Natively, a chain of dependent additions before and after each sample gives the clock against the time-stamp counter; a sample
 where the two differ is dropped. So is one beside which fewer no-ops pass in a cycle than at other times: the core's sibling thread,
