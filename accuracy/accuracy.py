@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Holds the timing models against the processor it runs on: kernels, basic blocks, whole programs.
 
-Results go to accuracy/results.csv, docs/accuracy.md and the figures in README.md; figures, the largest errors, and what differs
-from the results there before are printed.
+Results go to accuracy/hosts/NAME/results.csv, which has those of one processor; docs/accuracy.md and the figures in README.md tell of all.
+Figures, the largest errors, and what differs from the results there before are printed.
 """
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -16,70 +15,22 @@ from pathlib import Path
 
 import blocks
 import document
+import host
 import kernels
 import programs
 import results
 from case import MODELS
 from measure import Failed, Measure
 from score import score, sets
-from state import changed, core_files, state
+from state import changed, state
 
-TOP = Path(__file__).resolve().parent.parent
-RESULTS = TOP / "accuracy/results.csv"
-DOCUMENT = TOP / "docs/accuracy.md"
-README = TOP / "README.md"
-HOST = TOP / "accuracy/host"  # the description that results were compared with, where it is none of the shipped ones
+DOCUMENT = host.TOP / "docs/accuracy.md"
+README = host.TOP / "README.md"
 GROUPS = {"kernels": kernels, "blocks": blocks, "programs": programs}
 
 
 def say(text):
     print(text, file=sys.stderr, flush=True)
-
-
-def cpuinfo(key):
-    found = re.search(rf"^{key}\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return found.group(1) if found else "?"
-
-
-def host():
-    guest = ", a guest of a hypervisor" if "hypervisor" in cpuinfo("flags").split() else ""
-    return (f"{cpuinfo('model name')} ({cpuinfo('vendor_id')} family {cpuinfo('cpu family')} model {cpuinfo('model')} "
-            f"stepping {cpuinfo('stepping')}){guest}")
-
-
-def is_skylake_sp():
-    return (cpuinfo("vendor_id"), cpuinfo("cpu family"), cpuinfo("model")) == ("GenuineIntel", "6", "85")
-
-
-def core_of_host(build, folder):
-    """skylake-sp on such a host; elsewhere a description measured here and now."""
-    if is_skylake_sp():
-        return "skylake-sp"
-    out = folder / "host.core"
-    say("accuracy: this is no Skylake-SP: calibrating (or choose with --core)")
-    if subprocess.run([str(build / "cyclewise"), "calibrate", "-o", str(out)]).returncode:
-        sys.exit("accuracy: no description of this host: give one with --core NAME|FILE")
-    return str(out)
-
-
-def keep(core):
-    """The core as results.csv names it; a description of one's own is kept beside, with its cost file."""
-    if "/" not in core and not core.endswith(".core"):
-        return core
-    own = [path.resolve() for path in core_files(str(Path(core).resolve())) if not path.resolve().is_relative_to(TOP / "data")]
-    shipped = {path.name for path in (TOP / "data/cores").glob("*.costs")}
-    if not own[0].is_relative_to(HOST):
-        shutil.rmtree(HOST, ignore_errors=True)
-        HOST.mkdir()
-        for path in own:
-            if path.name not in shipped:  # the build's copy of one that is inherited from
-                (HOST / path.name).write_text(re.sub(r"^inherit = /.*/(\S+\.costs)$", r"inherit = ../../data/cores/\1", path.read_text(), flags=re.MULTILINE))
-    return str((HOST / own[0].name).relative_to(TOP))
-
-
-def description(core):
-    """The core as cyclewise takes it, of what keep() made of it."""
-    return str(TOP / core) if "/" in core else core
 
 
 def build_programs(folder):
@@ -161,9 +112,9 @@ def print_left_out(cases):
 
 
 def write_document():
-    about, cases = results.read(RESULTS)
-    DOCUMENT.write_text(document.document(about, cases))
-    README.write_text(document.readme(README.read_text(), about, cases))
+    everything = host.everything()
+    DOCUMENT.write_text(document.document(everything))
+    README.write_text(document.readme(README.read_text(), everything))
 
 
 def options():
@@ -181,10 +132,14 @@ def options():
     add("--rounds", type=int, default=3, help="native rounds (default: 3), and at most as many more of what is noisy")
     add("--jobs", type=int, default=os.cpu_count(), help="cases modelled at a time (default: all processors); timing is always alone")
     add("--model-only", action="store_true",
-        help="keep the native cycles of results.csv, and its core without --core: the same measurement, modelled anew")
+        help="keep the native cycles of results.csv, and its core without --core: the same measurements of all hosts, modelled anew")
+    add("--host", metavar="NAME", help="with --model-only: that host of accuracy/hosts alone")
     add("--again", action="store_true", help="keep the native cycles of results.csv, and time again what was noisy or is new")
-    add("--document", action="store_true", help="write docs/accuracy.md, and the figures of README.md, from results.csv, and nothing else")
-    return parser.parse_args()
+    add("--document", action="store_true", help="write docs/accuracy.md, and the figures of README.md, from all results, and nothing else")
+    chosen = parser.parse_args()
+    if chosen.host and not chosen.model_only:
+        parser.error("--host is for --model-only: what is timed is the processor that this runs on")
+    return chosen
 
 
 def choose(o, folder, parameters):
@@ -220,29 +175,22 @@ def whole(o, others, old_about):
     return False
 
 
-def save(o, cases, core, old_about, leaves_out):
-    kept = keep(core)
-    about = {"host": old_about["host"] if o.model_only else host(), "core": kept,
+def save(o, name, cases, core, old_about, leaves_out):
+    kept = host.keep(name, core)
+    about = {"host": old_about["host"] if o.model_only else host.title(), "core": kept,
              "rounds": old_about["rounds"] if o.model_only else o.rounds,
              **{f"hash of {part}": value for part, value in state(kept).items()}, "leaves out": "; ".join(leaves_out)}
-    results.write(RESULTS, about, cases)
+    results.write(host.HOSTS / name / "results.csv", about, cases)
     write_document()
 
 
-def main():
-    o = options()
-    if o.document:
-        write_document()
-        return
-    build = Path(o.build).resolve()
-    folder = build / "accuracy"
-    build_programs(folder)
-    old_about, old = results.read(RESULTS) if RESULTS.exists() else ({}, [])
+def hold(o, build, folder, name):
+    """The models against one host."""
+    old_about, old = host.recorded(name)
     if (o.model_only or o.again) and not old:
-        sys.exit(f"accuracy: {RESULTS} has no native cycles to keep")
-    if o.again and old_about["host"] != host():
-        sys.exit(f"accuracy: {RESULTS} is of another host, {old_about['host']}")
-    core = o.core or (description(old_about["core"]) if o.model_only else core_of_host(build, folder))
+        sys.exit(f"accuracy: there are no native cycles of {name} to keep; of {', '.join(host.known()) or 'none'} there are")
+    core = o.core or (host.description(old_about["core"]) if o.model_only else host.core(build, folder))
+    say(f"accuracy: {name}, against {core}")
     measure = Measure(build / "cyclewise", core, folder)
     cases = choose(o, folder, measure.parameters())
     measure.check()
@@ -257,12 +205,25 @@ def main():
         measure_native(missing, cases, measure, o.rounds)
     measure_model(cases, models, measure, o.jobs)
     if writes:
-        save(o, cases, core, old_about, measure.leaves_out())
+        save(o, name, cases, core, old_about, measure.leaves_out())
     for model in models:
         print_figures(cases, model, o.held_out)
     print_left_out(cases)
     for line in results.differences(old, cases) if old and writes else []:
         print(line)
+
+
+def main():
+    o = options()
+    if o.document:
+        write_document()
+        return
+    build = Path(o.build).resolve()
+    folder = build / "accuracy"
+    build_programs(folder)
+    hosts = [o.host] if o.host else host.known() if o.model_only else [host.name()]
+    for name in hosts:
+        hold(o, build, folder, name)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/accuracy.md: what results.csv says, in words and tables; and what the models are known to leave out."""
+"""docs/accuracy.md: what the results of all hosts say, in words and tables; and what the models are known to leave out."""
 import results
 from case import MODELS, NOISY
 from score import score, sets
@@ -6,13 +6,11 @@ from score import score, sets
 TOP_ERRORS = 12
 FOREIGN = """
 That is not the Skylake-SP that the models are made for: the figures say what the method gives on such a processor with a description
-that was not made by hand for it, and not how true `skylake-sp` is."""
+measured there, and not how true `skylake-sp` is."""
 
 HEAD = """# How true the models are
 
-Generated from `accuracy/results.csv` by `make accuracy`; do not edit.
-
-{origin}
+Generated from `accuracy/hosts/*/results.csv` by `make accuracy`; do not edit.
 
 Each case is run natively and under both timing models, and compared in cycles:
 
@@ -29,7 +27,7 @@ has no wrong path, and lets every uop find the best of the ports that it is boun
 
 Natively, a chain of dependent additions before and after each sample gives the clock against the time-stamp counter; a sample
 where the two differ is dropped. So is one beside which fewer no-ops pass in a cycle than at other times: the core's sibling thread,
-another guest's perhaps, was busy. The least of many samples counts, in each of {rounds} rounds that are minutes apart; a kernel's
+another guest's perhaps, was busy. The least of many samples counts, in each of several rounds that are minutes apart; a kernel's
 are of several processes, as some take a quarter longer where the system happens to lay their data. Where the two fastest rounds differ by more than {noisy:.0%},
 the case is **noisy**: listed, and left out of the means. The C library is kept from its AVX-512 variants, which the emulator does
 not have.
@@ -71,7 +69,7 @@ README_BEGIN, README_END = "<!-- figures of `make accuracy` -->\n", "<!-- end of
 
 
 def summary(about, cases):
-    """What README.md says of it: the errors of each group, of all cases and of the half held out."""
+    """What README.md says of one host: the errors of each group, of all cases and of the half held out."""
     of_models = []
     for model in MODELS:
         parts = []
@@ -85,33 +83,41 @@ def summary(about, cases):
     return f"Mean error of cycles on {about['host']}, against `{about['core']}`{of}. {' '.join(of_models)}\n"
 
 
-def readme(text, about, cases):
-    """README.md with the present figures."""
+def readme(text, hosts):
+    """README.md with the present figures of all hosts, [(about, cases)]."""
     before, _, rest = text.partition(README_BEGIN)
     _, _, after = rest.partition(README_END)
-    return before + README_BEGIN + summary(about, cases) + README_END + after
+    return before + README_BEGIN + "\n".join(summary(*one) for one in hosts) + README_END + after
 
 
-def document(about, cases):
-    leaves_out = [item for item in about.get("leaves out", "").split("; ") if item]
-    origin = f"Measured on {about['host']},\ncompared with the core `{about['core']}`."
-    if about["core"] != "skylake-sp":
-        origin += FOREIGN
-    out = [HEAD.format(origin=origin, rounds=about["rounds"], noisy=NOISY)]
+def of_host(about, cases):
+    """Lines on one host."""
+    out = [f"## {about['host'].partition(', a guest')[0]}", "",
+           f"Measured on {about['host']}, in {about['rounds']} rounds;\ncompared with the core `{about['core']}`."
+           + ("" if about["core"] == "skylake-sp" else FOREIGN), ""]
     for model in MODELS:
-        out += [f"## Results of `{model}`", "", *table(cases, model), ""]
+        out += [f"### Results of `{model}`", "", *table(cases, model), ""]
     for model in MODELS:
-        out += [f"## Largest errors of `{model}`", "", "Of the half that may be looked at.", ""]
+        out += [f"### Largest errors of `{model}`", "", "Of the half that may be looked at.", ""]
         for group, title in (("kernels", "Kernels"), ("blocks", "Basic blocks"), ("programs", "Whole programs")):
             shown = [c for c in cases if c.group == group and c.counts_for(model) and not c.held_out]
             if shown:
-                out += [f"### {title}", "", *listing(shown, model), ""]
-    out += ["## Left out of the means", ""]
+                out += [f"{title}:", "", *listing(shown, model), ""]
+    out += ["### Left out of the means", ""]
     out += [f"- {c.name}: " + (results.verdict(c) if c.failed else f"noisy, {c.spread:.1%} between rounds") for c in cases if not c.counts]
-    out += ["", "## What the models leave out", "", "Of this core, by its description:", ""]
-    out += [f"- {item}" for item in leaves_out]
-    out += ["", "And always: the kernel (a system call is a fixed cost; page faults, timer interrupts and the hypervisor are in native time), "
-                "pages larger than 4 KiB, other programs in the shared caches, and all that depends on the values computed with: "
-                "denormal numbers call microcode and operands make divisions longer or shorter, while the models see addresses and "
-                "branches alone.", ""]
+    out += ["", "### What the core's description leaves out", ""]
+    out += [f"- {item}" for item in about.get("leaves out", "").split("; ") if item]
+    return [*out, ""]
+
+
+def document(hosts):
+    """Of all hosts, [(about, cases)]."""
+    out = [HEAD.format(noisy=NOISY)]
+    for about, cases in hosts:
+        out += of_host(about, cases)
+    out += ["## What both models always leave out", "",
+            "The kernel (a system call is a fixed cost; page faults, timer interrupts and the hypervisor are in native time), "
+            "pages larger than 4 KiB, other programs in the shared caches, and all that depends on the values computed with: "
+            "denormal numbers call microcode and operands make divisions longer or shorter, while the models see addresses and "
+            "branches alone.", ""]
     return "\n".join(out)

@@ -11,12 +11,11 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("BUILD", TOP / "build"))
-RESULTS = TOP / "accuracy/results.csv"
 CASES = []
 
 sys.path.insert(0, str(TOP / "accuracy"))
 import document  # noqa: E402
-import results  # noqa: E402
+import host  # noqa: E402
 import state  # noqa: E402
 from case import MODELS  # noqa: E402
 
@@ -50,39 +49,37 @@ def costs_table():
 
 
 def committed():
-    if not RESULTS.exists():
-        raise Skip("no results: `make accuracy` writes accuracy/results.csv")
-    return results.read(RESULTS)
+    if not host.known():
+        raise Skip("no results: `make accuracy` writes accuracy/hosts/NAME/results.csv")
+    return host.everything()
 
 
 @case
 def results_of_the_model():
-    """accuracy/results.csv belongs to the present models, core and suite"""
-    about, cases = committed()
-    changed = state.changed(about)
-    if changed:
-        raise AssertionError(f"changed since the results were made: {', '.join(changed)}; `make accuracy` measures anew, "
-                             "`make accuracy ACCURACY=--model-only` models anew and keeps what was measured")
-    if not cases:
-        raise AssertionError("no case")
-    missing = [f"{c.name} under {model}" for c in cases for model in MODELS if not c.failed and model not in c.cycles]
-    if missing:
-        raise AssertionError(f"no cycles of {', '.join(missing[:10])}")
+    """each results.csv belongs to the present models, core and suite"""
+    for about, cases in committed():
+        changed = state.changed(about)
+        if changed:
+            raise AssertionError(f"{about['core']}: changed since the results were made: {', '.join(changed)}; `make accuracy` measures "
+                                 "anew, `make accuracy ACCURACY=--model-only` models anew and keeps what was measured")
+        if not cases:
+            raise AssertionError(f"{about['core']}: no case")
+        missing = [f"{c.name} under {model}" for c in cases for model in MODELS if not c.failed and model not in c.cycles]
+        if missing:
+            raise AssertionError(f"{about['core']}: no cycles of {', '.join(missing[:10])}")
 
 
 @case
 def accuracy_document():
-    """docs/accuracy.md is what results.csv says"""
-    about, cases = committed()
-    need_text(TOP / "docs/accuracy.md", document.document(about, cases), "accuracy/accuracy.py --document")
+    """docs/accuracy.md is what the results say"""
+    need_text(TOP / "docs/accuracy.md", document.document(committed()), "accuracy/accuracy.py --document")
 
 
 @case
 def accuracy_readme():
-    """README.md states the figures of results.csv"""
-    about, cases = committed()
+    """README.md states the figures of the results"""
     path = TOP / "README.md"
-    need_text(path, document.readme(path.read_text(), about, cases), "accuracy/accuracy.py --document")
+    need_text(path, document.readme(path.read_text(), committed()), "accuracy/accuracy.py --document")
 
 
 @case
