@@ -35,12 +35,10 @@ static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
 /* What uops are bound to. */
 static void own_groups(struct recipes *r)
 {
-	r->nr_pairs = bind_pairs(r->desc, r->pair);
+	r->nr_pairs = bind_pairs(r->desc, r->pair, &r->paired);
 	r->turn = core_desc_with_twins(r->desc, (uint16_t)r->desc->rename_bind_turn);
-	for (unsigned i = 0; i < r->nr_pairs; i++) {
-		r->paired |= r->pair[i];
+	for (unsigned i = 0; i < r->nr_pairs; i++)
 		r->group[r->nr_own++] = r->pair[i];
-	}
 	for (unsigned rest = r->turn; rest; rest &= rest - 1)
 		r->group[r->nr_own++] = (uint16_t)(rest & -rest);
 	r->nr_groups = r->nr_own;

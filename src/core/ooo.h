@@ -11,6 +11,7 @@
 
 #include <assert.h>
 
+#include "core/bind.h"
 #include "core/branch.h"
 #include "core/core.h"
 #include "core/cycle.h"
@@ -80,11 +81,11 @@ struct ooo {
 	uint8_t bound[CORE_PORTS];     /* uops bound to each port, as at the start of bound_cycle */
 	uint64_t bound_cycle;
 	uint32_t bind_turn;            /* alternates between two equal load ports */
-	uint16_t pair[CORE_PORTS / 2]; /* of ports, to which uops are bound as if by chance */
+	uint16_t pair[BIND_PAIRS];     /* of ports, to which uops are bound as if by chance */
 	unsigned nr_pairs;
 	uint16_t paired;               /* all of them */
 	uint16_t vain;                 /* those that uops take in vain: all, or none without issue.in_vain */
-	uint32_t pair_draw;            /* a linear congruential generator */
+	uint32_t pair_draw;            /* see bind_by_chance() */
 	uint16_t turn;                 /* ports that uops are bound to in turn */
 	uint16_t turn_behind;          /* of them those behind the one that was bound last */
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */

@@ -48,27 +48,13 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 /* One of the pairs that have a port for the uop; ports outside of pairs are for all. */
 static uint16_t bind_pair(struct ooo *o, uint16_t ports)
 {
-	enum { MULTIPLIER = 1664525, INCREMENT = 1013904223 }; /* Numerical Recipes' generator; its upper bits are drawn */
-	uint16_t mine[CORE_PORTS / 2];
+	uint16_t mine[BIND_PAIRS];
 	unsigned nr = 0;
 
 	for (unsigned i = 0; i < o->nr_pairs; i++)
 		if (ports & o->pair[i])
 			mine[nr++] = ports & (uint16_t)(o->pair[i] | ~o->paired);
-	if (nr < 2)
-		return ports;
-	o->pair_draw = o->pair_draw * MULTIPLIER + INCREMENT;
-	return mine[(o->pair_draw >> 16) * nr >> 16];
-}
-
-/* The next in turn that the uop can use, the first one again behind the last. */
-static uint16_t bind_turn(struct ooo *o, uint16_t ports)
-{
-	uint16_t mine = ports & o->turn_behind ? ports & o->turn_behind : ports;
-
-	mine &= (uint16_t)-mine;
-	o->turn_behind = o->turn & (uint16_t)~(mine | (mine - 1u));
-	return mine;
+	return nr < 2 ? ports : mine[bind_by_chance(&o->pair_draw, nr)];
 }
 
 unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
@@ -83,7 +69,7 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 		if (ports && bound)
 			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
 		else if (ports & o->turn)
-			ports = bind_turn(o, ports & o->turn);
+			ports = bind_in_turn(ports & o->turn, o->turn, &o->turn_behind);
 		else if (ports & (ports - 1))
 			ports = bind_pair(o, choose_scheduler(o, ports, need));
 		o->port[i] = ports;
@@ -163,22 +149,6 @@ static void waiting_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 	}
 }
 
-/* Where ports have twins, these are in the pairs of theirs: which pair a uop is bound to does not depend on how fast they are. */
-static void pairs_init(struct ooo *o, const struct core_desc *d)
-{
-	unsigned ports = (unsigned)d->rename_bind_pairs, upper = ports;
-
-	for (o->nr_pairs = (unsigned)__builtin_popcount(ports) / 2; upper && o->nr_pairs; upper &= upper - 1)
-		if ((unsigned)__builtin_popcount(upper) == o->nr_pairs)
-			break;
-	for (unsigned i = 0; i < o->nr_pairs; i++) {
-		o->pair[i] = core_desc_with_twins(d, (uint16_t)((ports & -ports) | (upper & -upper)));
-		o->paired |= o->pair[i];
-		ports &= ports - 1;
-		upper &= upper - 1;
-	}
-}
-
 void rename_init(struct ooo *o)
 {
 	const struct core_desc *d = o->desc;
@@ -201,7 +171,7 @@ void rename_init(struct ooo *o)
 		int32_t usable = files[b] - NR_ARCHITECTURAL;
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
-	pairs_init(o, d);
+	o->nr_pairs = bind_pairs(d, o->pair, &o->paired);
 	o->turn = o->turn_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->vain = d->issue_in_vain ? o->paired : 0;
