@@ -16,7 +16,8 @@
  * Ports that uops are bound to are chosen as in the detailed core; of pairs, whole cycles are taken (abstract_slots.h), in vain, too.
  * Not modelled: physical registers and violations of memory order, since both come of what was guessed or renamed; bank
  * conflicts and the bytes that L1D reads in a cycle, since the ports of loads bound these; miss registers of L1I, since code comes a
- * line at a time; memory's banks and rows; stores that are written out of order, and lines asked for no sooner than a store is written.
+ * line at a time; memory's banks and rows; stores that are written out of order, and lines asked for no sooner than a store is written;
+ * the port that a load takes again for a store's data (forward.again), since what takes one later leaves none open until then.
  * Ref: Gus §3.1, algorithm 1.
  */
 #ifndef CYCLEWISE_CORE_ABSTRACT_TIME_H

@@ -83,7 +83,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(commit, width, 4, 1, 32, "slots/cycle", "fused-domain uops committed a cycle") \
 	X(commit, latency, 1, 0, 20, "cycles", "complete to commit") \
 	X(issue, latency, 1, 0, 20, "cycles", "dispatch to the earliest issue") \
-	X(issue, in_vain, 0, 0, 1, "0/1", "1: a uop bound to a pair (rename.bind_pairs; no other) that waits for a result of one cycle from such a pair takes its ports in vain from when that could have issued; in ooo alone") \
+	X(issue, in_vain, 0, 0, 1, "0/1", "1: a uop bound to a pair (rename.bind_pairs; no other) that waits for a result of one cycle from such a pair takes its ports in vain from when that could have issued") \
 	X(prf, integer, 180, 1, 4096, "registers", "physical registers, integer bank, architectural ones included") \
 	X(prf, vector, 168, 1, 4096, "registers", "physical registers, vector bank, architectural ones included") \
 	X(prf, flags_apart, 0, 0, 1, "0/1", "1: what writes flags alone takes no register, 0: one of the integer bank") \
