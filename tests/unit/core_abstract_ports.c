@@ -325,22 +325,12 @@ static void test_217_bound_to_pairs(void **state)
 {
 	enum { UOPS = 64 };
 	struct machine *m = wide_machine();
-	uint32_t alu = make_alu(m, 1, 0, 0, 1, ALU), nop = make_flagged(m, INSN_NOP), draw = 0;
-	uint64_t free[2] = { 0 }, taken[2] = { 0 };
+	uint32_t alu = make_alu(m, 1, 0, 0, 1, ALU), nop = make_flagged(m, INSN_NOP);
 
 	m->desc.rename_bind_pairs = ALU | MEM;
 	run_rounds(m, (uint32_t[]){ alu, nop }, 2, UOPS);
 	time_steps(m, 16);
-	for (unsigned i = 0; i < UOPS; i++) {
-		const struct timed *t = committed(m, 2 * (size_t)i);
-		draw = draw * 1664525 + 1013904223;
-		unsigned port = draw >> 31;
-		uint64_t ready = timed_dispatch(t) + 1, issue = ready > free[port] ? ready : free[port];
-		assert_int_equal(t->fetch + t->issue, issue);
-		free[port] = issue + 1;
-		taken[port]++;
-	}
-	assert_true(taken[0] > UOPS / 4 && taken[1] > UOPS / 4);
+	assert_bound_to_pairs(m, UOPS);
 	machine_free(m);
 }
 

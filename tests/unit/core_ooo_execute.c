@@ -130,11 +130,8 @@ static void t205_bypass(void **state)
 	}
 }
 
-/*
- * The same with a queue of 8 in front: the 17th to the 24th wait there, and the 25th is held up. What is ready in the queue
- * does not issue before it is in the scheduler: two leave that in 105, so the 20th enters in 106.
- */
-static void t206_waiting(void **state)
+/* A queue of 8 in front of a scheduler of 16; a long operation, which what comes behind it waits for. */
+static struct machine *machine_with_queue(void)
 {
 	struct machine *m = machine_new();
 	m->desc.waiting_entries = 8;
@@ -142,6 +139,16 @@ static void t206_waiting(void **state)
 	m->desc.sched0_ports = ALU | MEM0;
 	m->desc.sched1_ports = MEM1 | STD;
 	run_insn(m, make_alu(m, R1, 0, 0, 100, ALU0));
+	return m;
+}
+
+/*
+ * Behind the 16 in the scheduler, the 17th to the 24th wait in the queue, and the 25th is held up. What is ready in the queue
+ * does not issue before it is in the scheduler: two leave that in 105, so the 20th enters in 106.
+ */
+static void t206_waiting(void **state)
+{
+	struct machine *m = machine_with_queue();
 	uint32_t dependent = make_alu(m, R2, R1, 0, 1, ALU), ready = make_alu(m, R3, 0, 0, 1, MEM0);
 	for (unsigned i = 1; i <= 26; i++)
 		run_insn(m, i == 20 ? ready : dependent);
@@ -161,12 +168,7 @@ static void t206_waiting(void **state)
 static void t225_queued_latency(void **state)
 {
 	for (unsigned latency = 1; latency <= 2; latency++) {
-		struct machine *m = machine_new();
-		m->desc.waiting_entries = 8;
-		m->desc.waiting_ports = ALU0;
-		m->desc.sched0_ports = ALU | MEM0;
-		m->desc.sched1_ports = MEM1 | STD;
-		run_insn(m, make_alu(m, R1, 0, 0, 100, ALU0));
+		struct machine *m = machine_with_queue();
 		uint32_t dependent = make_alu(m, R2, R1, 0, (uint8_t)latency, ALU);
 		m->insn[dependent].queued = 1;
 		for (unsigned i = 1; i <= 24; i++)
@@ -183,8 +185,6 @@ static void t207_bound_to_pairs(void **state)
 {
 	enum { UOPS = 64 };
 	struct machine *m = machine_new();
-	uint64_t free[2] = { 0 }, taken[2] = { 0 };
-	uint32_t draw = 0;
 
 	m->desc.rename_bind_pairs = ALU | MEM;
 	for (unsigned i = 0; i < UOPS; i++) {
@@ -192,16 +192,7 @@ static void t207_bound_to_pairs(void **state)
 		run_insn(m, make_alu(m, R2, 0, 0, 1, STD));   /* in no pair: draws nothing */
 	}
 	machine_time(m);
-	for (unsigned i = 0; i < UOPS; i++) {
-		const struct timed *t = committed(m, 2 * (size_t)i);
-		draw = draw * 1664525 + 1013904223;
-		unsigned port = draw >> 31;
-		uint64_t ready = timed_dispatch(t) + 1, issue = ready > free[port] ? ready : free[port];
-		assert_int_equal(t->fetch + t->issue, issue);
-		free[port] = issue + 1;
-		taken[port]++;
-	}
-	assert_true(taken[0] > UOPS / 4 && taken[1] > UOPS / 4);
+	assert_bound_to_pairs(m, UOPS);
 	machine_free(m);
 }
 
@@ -254,7 +245,6 @@ static void t210_scheduler_full(void **state)
 	machine_free(m);
 }
 
-/* A reorder buffer of 64 behind an operation of 200 cycles. */
 /*
  * A producer has to wait a cycle for its port. What waits for it is woken as if it had not to, and takes the other port in vain, which
  * the youngest would have had; not where the result takes longer than a cycle, nor where nothing is bound to pairs.
@@ -301,6 +291,7 @@ static void t217_loads_hold_entries(void **state)
 	}
 }
 
+/* A reorder buffer of 64 behind an operation of 200 cycles. */
 static void t211_rob_full(void **state)
 {
 	struct machine *m = machine_new();

@@ -189,8 +189,7 @@ static void test_twins_of_pairs(void **state)
 	insn_count(&m->insn[alu], m->uop + m->insn[alu].uop);
 	for (unsigned i = 0; i < UOPS; i++) {
 		run_insn(m, alu);
-		draw = draw * 1664525 + 1013904223;
-		other += draw >> 31;
+		other += next_of_two_pairs(&draw);
 	}
 	assert_in_range(cycles(m, &a0), other, other + 20);
 	assert_true(cycles(m, &both) + 50 < other);
