@@ -1,12 +1,12 @@
 /*
  * A port of a pair that uops are bound to, on the abstract core: how much of it has been taken in each cycle.
  *
- * What other resources leave open, in which cycle an amount is used, matters here: a pair that has nothing to do while
- * others have too much cannot make up for it. A uop takes the first cycle that is not full; uops come in program order, and one that
- * is ready earlier than those before it finds what they left.
+ * Other resources know until when they are used, not which cycles. Here these matter: a pair that has nothing to do while others have
+ * too much cannot make up for it. A uop takes the first cycle that is not full; uops come in program order, and one that is ready
+ * earlier than those before it finds what they left.
  *
- * Cycles are kept in a ring of words of 64; what comes WINDOW later takes the place of a word, and who still wants the old one
- * then gets it without a wait.
+ * Cycles are kept in a ring of words of 64. What comes SLOTS_WINDOW later takes a word's place; who still wants a cycle of the old one
+ * gets it without a wait, and it is not counted.
  */
 #ifndef CYCLEWISE_CORE_ABSTRACT_SLOTS_H
 #define CYCLEWISE_CORE_ABSTRACT_SLOTS_H
@@ -23,7 +23,7 @@ struct slots {
 	uint64_t word[SLOTS_WORDS];    /* [cycle / 64 % words]: which cycle / 64 that is */
 	uint64_t full[SLOTS_WORDS];    /* bit cycle % 64 of it: nothing is left */
 	uint16_t used[SLOTS_WINDOW];   /* [cycle % window]: WEIGHT_ONE a uop */
-	uint16_t capacity;             /* of a cycle, in the same */
+	uint16_t capacity;             /* of a cycle, in the same: WEIGHT_ONE, but where the port is varied */
 };
 
 /* The first cycle from `cycle` on in which something is left. */
@@ -54,7 +54,7 @@ static inline bool slots_keep(struct slots *s, uint64_t cycle)
 	return true;
 }
 
-/* A uop of that cycle, in which something is left; what is not enough is taken of the next. */
+/* A uop takes that cycle, in which something is left; what it lacks there it takes of the next that are not full. */
 static inline void slots_take(struct slots *s, uint64_t cycle)
 {
 	for (unsigned amount = WEIGHT_ONE; slots_keep(s, cycle); cycle = slots_first(s, cycle + 1)) {

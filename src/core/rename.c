@@ -1,5 +1,6 @@
 /*
- * Rename and dispatch of the detailed core: what is seldom needed, and the start. The rest is in rename.h.
+ * Rename and dispatch of the detailed core: the choice of ports where it is not by counts alone, reasons for waits, and the start.
+ * The rest is in rename.h.
  */
 #include "core/rename.h"
 
@@ -21,7 +22,10 @@ uint16_t rename_compute_ports(const struct ooo *o, const struct attempt *a, uint
 	return ports;
 }
 
-/* Of several schedulers that could take the uop, the one with most room; its ports are what is left to choose from. */
+/*
+ * Of several schedulers that could take the uop, the one with most room, less the `need` of the uops before it; its ports are what is
+ * left to choose from.
+ */
 static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint8_t need[CORE_SCHEDULERS])
 {
 	unsigned best = NO_SCHEDULER;
@@ -45,7 +49,7 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 	return best == NO_SCHEDULER ? free : mine[best];
 }
 
-/* One of the pairs that have a port for the uop; ports outside of pairs are for all. */
+/* One of the pairs that have a port for the uop; its ports outside of pairs stay open to it whichever pair that is. */
 static uint16_t bind_pair(struct ooo *o, uint16_t ports)
 {
 	uint16_t mine[BIND_PAIRS];
