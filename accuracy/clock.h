@@ -6,8 +6,8 @@
  * the thread was interrupted: the sample is dropped. Ref: CORES.md's protocol, Abel and Reineke's nanoBench.
  *
  * Beside it runs what is as wide as the core: as many no-ops as pass in a cycle are fewer where a sibling thread, which
- * may be another guest's, takes its share of the core. Samples taken then are told apart by the width that is written with
- * them.
+ * may be another guest's, takes its share of the core. Samples taken then are told apart by their width: within a process by
+ * clock_samples(), and beside those of all others by who reads them, with whom the width is written.
  */
 #ifndef CYCLEWISE_ACCURACY_CLOCK_H
 #define CYCLEWISE_ACCURACY_CLOCK_H
@@ -20,8 +20,8 @@ struct clock {
 
 /*
  * Runs `function` until `samples` samples are kept, `prepare` before each, not timed (NULL: nothing), and writes one line
- * for each: its cycles, the clock in MHz, and the least width around it. What seems crowded beside the widest of this
- * process counts as dropped, and after some such samples in a row the thread moves to the next processor; else it stays on
+ * for each: its cycles, the clock in MHz, and the least width around it. What seems crowded beside the second widest of this
+ * process so far counts as dropped, and after some such samples in a row the thread moves to the next processor; else it stays on
  * the one it is on. 0, or 1 where all samples were dropped.
  */
 int clock_samples(void (*prepare)(void *), void (*function)(void *), void *context, unsigned samples);

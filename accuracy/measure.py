@@ -12,8 +12,10 @@ from case import MODELS
 NATIVE = dict(os.environ, GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD")
 
 
-ALONE = 0.96  # of the width that the core has without a busy sibling thread: what was taken with less is left out
-PATIENCE = 4  # times as many processes as are wanted, where a sibling is busy
+# Of the width that the core has without a busy sibling thread: what was taken with less is left out. clock.c drops by the same bound
+# what it can tell within a process, and says there why neither goes by calibrate's rule for a single long process.
+ALONE = 0.96
+PATIENCE = 4  # times as many processes as are wanted may run, where a sibling is busy
 SETTLE = 40  # looks at the clock, to know the width before anything is timed
 
 
@@ -36,7 +38,7 @@ class Measure:
             self.clock()
 
     def alone(self, width):
-        """Whether a sample of that width had the core for itself, by what has been seen so far; the few largest are the clock's error."""
+        """Whether a sample of that width had the core for itself, by all that has been seen so far; the widest fiftieth may be the clock's error."""
         bisect.insort(self.widths, width)
         return width >= ALONE * self.widths[-1 - len(self.widths) // 50]
 

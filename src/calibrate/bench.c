@@ -25,9 +25,9 @@ enum {
 	CROWD_SHARE = 20,          /* one sample of so many must agree with others, */
 	LEAST_CROWD = 5,           /* and so many in any case */
 };
-static const double agree = 0.01, nearly = 0.03; /* within; where the most samples that are taken do not, within */
+static const double agree = 0.01, nearly = 0.03; /* samples do, within; where not even MAX_SAMPLES do, within */
 static const double same_clock = 0.006;    /* the chains before and after a sample */
-static const double same_speed = 0.012;    /* they and the fastest of the latest samples': longer than that, something held them up */
+static const double same_speed = 0.012;    /* these and the fastest of the latest samples; what is longer was held up */
 
 /* Where a signal in a kernel leads to. A kernel runs on the thread that calls it, and there is one. */
 static sigjmp_buf rescue;
@@ -153,7 +153,7 @@ static void move_on(const struct bench *b)
 
 enum verdict { DROPPED, CROWDED, KEPT };
 
-/* One sample's cycles. Dropped where the clock changed around it, or something slowed the chains. */
+/* One sample's cycles. Dropped where the clock changed around it, or something slowed the chains; those of a crowded one are given, too. */
 static enum verdict sample(struct bench *b, const struct kernel *k, uint64_t rounds, double *cycles)
 {
 	double nops, before, ticks, after;
@@ -193,7 +193,7 @@ static uint64_t rounds_of(const struct bench *b, const struct kernel *k)
 	return 1 << 20;
 }
 
-/* By the samples that had the core for themselves, or where these do not agree by all. */
+/* By the samples that had the core for themselves; where these do not agree, by the crowded ones, too. */
 struct estimate bench_measure(struct bench *b, const struct kernel *k)
 {
 	double series[2 * MAX_SAMPLES], disturbed[MAX_SAMPLES], cycles;
@@ -333,7 +333,7 @@ static void measure_counter(struct bench *b)
 	b->ticks_per_second = (double)(bench_now() - ticks) / (to - from);
 }
 
-/* How wide the core is, before anything is judged by it. */
+/* Finds out how wide the core is before anything is judged by it. */
 static void settle(struct bench *b)
 {
 	const struct kernel nops = { .run = b->nops, .memory = b->scratch };

@@ -15,7 +15,7 @@
  * vary.
  * Ref: Abel and Reineke, nanoBench (ISPASS 2020): unrolled kernels, the minimum of many short runs.
  *
- * Place: assembler -> bench -> the experiments (forms.c, memory.c, window.c, penalties.c, prefetchers.c).
+ * Place: assembler -> bench -> the experiments (experiment.h).
  */
 #ifndef CYCLEWISE_CALIBRATE_BENCH_H
 #define CYCLEWISE_CALIBRATE_BENCH_H

@@ -44,17 +44,19 @@ double estimate_round(struct estimate e, double known);
 enum { COMPANY_RECENT = 400 };
 
 /*
- * Which samples had the core for themselves, by how many no-ops passed in a cycle beside each. A sibling thread that is
- * busy leaves fewer; what is common to all samples cannot be told. Zero: nothing seen yet.
+ * Which samples had the core for themselves, by how many cycles a no-op took beside each. A sibling thread that is busy makes it
+ * more; what is common to all samples cannot be told. Zero: nothing seen yet.
+ *
+ * accuracy/ tells them so, too, but has few samples in a process, where no crowd would be found: see accuracy/clock.c.
  */
 struct company {
 	double recent[COMPANY_RECENT]; /* cycles a no-op took beside the latest samples */
 	unsigned nr_recent;
-	double least;              /* where the least crowd once, see estimate_floor(); 0: not known yet */
+	double least;              /* the lowest floor so far, estimate_floor() of COMPANY_RECENT each; 0: not known yet */
 	unsigned crowded;          /* samples in a row */
 };
 
-/* Whether a sample beside which a no-op took so many cycles was crowded. The first COMPANY_RECENT are taken not to be. */
+/* Whether a sample beside which a no-op took so many cycles was crowded. Before COMPANY_RECENT have been seen, none is. */
 bool company_crowds(struct company *c, double cycles);
 
 /* A step up in y over x: where a structure of x entries is full. */
