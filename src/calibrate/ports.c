@@ -328,12 +328,23 @@ static int measure_pairs(struct ports *p, struct experiment *x, struct forms *f,
 	return ret;
 }
 
+/* Whether forms of those ports were found to have them: then it is others of that set alone that have more, not the resource. */
+static bool kept(const struct port_class *classes, unsigned nr, uint16_t parent)
+{
+	for (unsigned c = 0; c < nr; c++)
+		if (classes[c].parent == parent && classes[c].found == parent)
+			return true;
+	return false;
+}
+
 void ports_extend(const struct port_class *classes, unsigned nr, struct port_extension *x, size_t n)
 {
 	bool changed;
 
 	for (size_t i = 0; i < n; i++) {
 		x[i].wider = x[i].parent;
+		if (kept(classes, nr, x[i].parent))
+			continue;
 		for (unsigned c = 0; c < nr; c++)
 			if (classes[c].parent == x[i].parent && !(x[i].parent & ~classes[c].found) && count(classes[c].found) > count(x[i].wider))
 				x[i].wider = classes[c].found;

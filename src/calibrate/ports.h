@@ -72,8 +72,8 @@ int ports_measure(struct ports *out, struct experiment *x, struct forms *f);
 void ports_fini(struct ports *p);
 
 /*
- * Widens each set to the widest that a class of it was found to have, as far as what lies within another set still lies
- * within it afterwards: the uops of LLVM's forms are told apart by that.
+ * Widens each set to the widest that a class of it was found to have, unless another class of it was found to have itself, and as far
+ * as what lies within another set still lies within it afterwards: the uops of LLVM's forms are told apart by that.
  */
 void ports_extend(const struct port_class *classes, unsigned nr, struct port_extension *extensions, size_t nr_extensions);
 

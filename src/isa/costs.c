@@ -43,6 +43,7 @@ struct reader {
 	unsigned line;
 	unsigned parents;          /* files that this one stands under, by `inherit` */
 	enum where where;
+	bool has_ports;            /* a [ports] of this file was there: another adds to it */
 	struct section *section;
 };
 
@@ -405,8 +406,9 @@ static int begin_section(struct reader *r, char *line)
 		return complain(r, "a section without a name");
 	r->where = strcmp(name, "ports") == 0 ? IN_PORTS : strcmp(name, "units") == 0 ? IN_UNITS :
 		strcmp(name, "core") == 0 ? IN_CORE : IN_FORMS;
-	if (r->where == IN_PORTS)
+	if (r->where == IN_PORTS && !r->has_ports)
 		g_array_set_size(r->costs->resources, 0);
+	r->has_ports |= r->where == IN_PORTS;
 	if (r->where != IN_FORMS)
 		return 0;
 	r->section = g_new0(struct section, 1);

@@ -4,7 +4,7 @@
  *      # comment
  *      inherit = NAME.costs        in front of all sections: a file beside this one, or by its whole path, as if its sections stood first; ports
  *                                  of its sets that this core has not are left out of them
- *      [ports]                     LLVM's resources as sets of the core's ports; inherited resources are dropped here
+ *      [ports]                     LLVM's resources as sets of the core's ports; inherited resources are dropped where the file's first one begins
  *      SKXPort01 = p0 p1
  *      [units]                     LLVM's resources that are unpipelined units
  *      SKXFPDivider = div

@@ -146,6 +146,8 @@ static void sets_of_resources(void **state)
 	};
 	struct port_extension all[] = { { 0x0f, 0 }, { 0x02, 0 }, { 0x06, 0 }, { 0x30, 0 } };
 	struct port_extension hindered[] = { { 0x02, 0 }, { 0x0a, 0 }, { 0x0f, 0 } };
+	const struct port_class mixed[] = { { .parent = 0x0c, .found = 0x0f }, { .parent = 0x0c, .found = 0x0c } };
+	struct port_extension one[] = { { 0x0c, 0 } };
 
 	ports_extend(classes, 5, all, 4);
 	assert_int_equal(all[0].wider, 0x3f);
@@ -157,6 +159,9 @@ static void sets_of_resources(void **state)
 	assert_int_equal(hindered[0].wider, 0x02);
 	assert_int_equal(hindered[1].wider, 0x0a);
 	assert_int_equal(hindered[2].wider, 0x3f);
+	/* Some of 0x0c have more ports, others do not: it stays what it is. */
+	ports_extend(mixed, 2, one, 1);
+	assert_int_equal(one[0].wider, 0x0c);
 }
 
 int main(void)
