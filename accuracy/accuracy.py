@@ -35,7 +35,7 @@ def say(text):
 
 def build_programs(folder):
     folder.mkdir(parents=True, exist_ok=True)
-    here = TOP / "accuracy"
+    here = host.TOP / "accuracy"
     sources = [str(here / name) for name in ("clock_main.c", "clock.c")]
     subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-o", str(folder / "clock"), *sources], check=True)
     kernels.build(folder)
