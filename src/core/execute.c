@@ -77,12 +77,23 @@ static uint64_t book_first(struct ooo *o, uint16_t ports, uint64_t cycle)
 	return first;
 }
 
+/* Of `any`, those that a uop of the attempt is bound to, where that binds both accesses of a load; else all. */
+static uint16_t split_ports(const struct ooo *o, const struct attempt *a, uint16_t any)
+{
+	uint16_t mine = 0;
+
+	for (unsigned i = 0; o->desc->split_bound && i < a->nr_uops; i++)
+		if (!mine)
+			mine = o->port[i] & any;
+	return mine ? mine : any;
+}
+
 /* Another access of a load that crosses a line: a load port's first free cycle from `cycle` on, of a vector one of split.vector_ports too. */
 static uint64_t access_more(struct ooo *o, const struct attempt *a, const struct uop *u, uint64_t cycle)
 {
-	uint64_t first = book_first(o, u->ports, cycle);
+	uint64_t first = book_first(o, split_ports(o, a, u->ports), cycle);
 
-	return a->in->flags & INSN_VECTOR_MEM ? book_first(o, (uint16_t)o->desc->split_vector_ports, first) : first;
+	return a->in->flags & INSN_VECTOR_MEM ? book_first(o, split_ports(o, a, (uint16_t)o->desc->split_vector_ports), first) : first;
 }
 
 static bool aliases_in_part(const struct ooo *o, const struct step *s, uint64_t cycle)

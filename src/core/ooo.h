@@ -88,6 +88,7 @@ struct ooo {
 	uint32_t pair_draw;            /* see bind_by_chance() */
 	uint16_t turn;                 /* ports that uops are bound to in turn */
 	uint16_t turn_behind;          /* of them those behind the one that was bound last */
+	uint16_t turn_data, turn_data_behind; /* the same of rename.bind_turn_data */
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
 	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
 	uint8_t stack_pointer;         /* the register; REG_NONE: not seen yet */

@@ -77,6 +77,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(rename, bind_alternate, 0, 0, 65535, "ports", "ports that binding takes in turn (Skylake: the load ports); 0: none") \
 	X(rename, bind_pairs, 0, 0, 65535, "ports", "pairs of ports, the n-th of the lower half with that of the upper: at rename a uop is bound to a pair as if by chance (Zen 5: the ALUs); 0: none") \
 	X(rename, bind_turn, 0, 0, 65535, "ports", "ports that uops are bound to at rename in turn, each to the next that it can use (Zen 5: the address pipes); 0: none") \
+	X(rename, bind_turn_data, 0, 0, 65535, "ports", "others that are bound so, in a turn of their own (Zen 3: what brings data of vector loads); in ooo alone; 0: none") \
 	X(rename, stack_ports, 0, 0, 65535, "ports", "of the uop that adds what pushes and pops left to be added, where the stack pointer itself is read; 0: none") \
 	X(rename, stack_addresses, 1, 0, 1, "0/1", "1: addresses and copies of the stack pointer need that uop too; 0: what computes with it alone (AMD)") \
 	X(rob, entries, 224, 1, 4096, "slots", "reorder buffer") \
@@ -130,6 +131,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(split, line_store, 1, 0, 100, "cycles", "extra drain cycles of a store that crosses a line, its second write among them") \
 	X(split, page_store, 24, 0, 100, "cycles", "the same, crossing a page") \
 	X(split, vector_ports, 0, 0, 65535, "ports", "of which a vector load that crosses a line takes one more, beside a load port; 0: none") \
+	X(split, bound, 0, 0, 1, "0/1", "1: both accesses of a load that crosses a line take the ports that it is bound to, 0: the second any; in ooo alone") \
 	X(lock, latency, 18, 0, 200, "cycles", "an atomic read-modify-write, store buffer empty") \
 	X(fence, latency, 33, 0, 200, "cycles", "a full fence, store buffer empty") \
 	X(repeat, startup, 15, 0, 200, "cycles", "a rep string before its first iteration") \

@@ -74,6 +74,8 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
 		else if (ports & o->turn)
 			ports = bind_in_turn(ports & o->turn, o->turn, &o->turn_behind);
+		else if (ports & o->turn_data)
+			ports = bind_in_turn(ports & o->turn_data, o->turn_data, &o->turn_data_behind);
 		else if (ports & (ports - 1))
 			ports = bind_pair(o, choose_scheduler(o, ports, need));
 		o->port[i] = ports;
@@ -177,6 +179,7 @@ void rename_init(struct ooo *o)
 	}
 	o->nr_pairs = bind_pairs(d, o->pair, &o->paired);
 	o->turn = o->turn_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
+	o->turn_data = o->turn_data_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn_data);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->vain = d->issue_in_vain ? o->paired : 0;
 	o->bound_cycle = UINT64_MAX;
