@@ -158,7 +158,7 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 		y->why = REASON_SCHEDULER;
 	take(v, mode, y, v->use + p->use, p->nr_uses, w);
 	unsigned held = which == PART_LOAD ? v->cost.holds_entry : 0;
-	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1)) {
+	if (p->scheduler < CORE_SCHEDULERS) {
 		struct waiting *s = v->scheduler[p->scheduler];
 		waiting_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w, held);
 	} else if (p->scheduler <= RECIPE_BOUND + CORE_SCHEDULERS) {

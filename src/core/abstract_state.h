@@ -329,7 +329,7 @@ INLINE bool constrain_scheduler(struct chrono *v, const enum chrono_mode mode, s
 }
 
 /* The cycle in which entries can be given back that issue in the one before `cycle`. */
-static __attribute__((noinline, cold)) uint64_t waiting_near(struct waiting *w, uint64_t cycle)
+static __attribute__((noinline)) uint64_t waiting_near(struct waiting *w, uint64_t cycle)
 {
 	waiting_advance(w);
 	return cycle < w->now + WAITING_WINDOW ? cycle : w->now + WAITING_WINDOW - 1;
