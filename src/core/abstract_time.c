@@ -150,7 +150,7 @@ INLINE void enter_scheduler(struct chrono *v, struct flow *f, const enum chrono_
 
 	if (!p->uops)
 		return;
-	if (__builtin_expect(p->scheduler < CORE_SCHEDULERS, 1))
+	if (p->scheduler < CORE_SCHEDULERS)
 		waits = constrain_scheduler(v, mode, &f->dispatch, v->scheduler[p->scheduler], p->uops);
 	else if (p->scheduler < RECIPE_BOUND + CORE_SCHEDULERS)
 		waits = constrain_scheduler(v, mode, &f->dispatch, v->scheduler[p->scheduler - RECIPE_BOUND], p->uops);
@@ -649,11 +649,12 @@ void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr)
 	learn_groups(v);
 	while (word < end) {
 		const uint64_t *stop = stretch(word, end);
-		lines_ahead(v, CHRONO_PLAIN, stop, stretch(stop, end));
 		if (v->mode == CHRONO_PLAIN) {
+			lines_ahead(v, CHRONO_PLAIN, stop, stretch(stop, end));
 			while (word < stop)
 				word = one(v, &f, CHRONO_PLAIN, word, NULL, NULL);
 		} else {
+			lines_ahead(v, CHRONO_TAINT, stop, stretch(stop, end));
 			while (word < stop)
 				word = one(v, &f, CHRONO_TAINT, word, NULL, NULL);
 		}
