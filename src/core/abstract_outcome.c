@@ -32,6 +32,8 @@ struct outcomes {
 	struct branch_unit *branch;
 	struct shadow shadow;
 	struct mirror_place mirror[MIRRORS]; /* [number of the store % MIRRORS] */
+	uint64_t mirror_load[MIRRORS]; /* forward.renamed_loads: those known, by pc */
+	uint32_t mirror_next;
 	uint64_t base_by[NR_REGS];     /* instruction that wrote the register last, pushes and pops of the stack pointer apart */
 	uint64_t nr_insns;
 	uint64_t loaded;               /* general registers that come straight from a load: a bit set */
@@ -215,13 +217,16 @@ static inline unsigned deliver(struct outcomes *o, const struct insn *in, struct
 /* --- memory ------------------------------------------------------------------------------------------ */
 
 /* Whether rename finds the store that the load reads from, `distance` back: the same base and index, last written by the same instructions. */
-static bool renamed(const struct outcomes *o, const struct insn *in, const struct step *s, unsigned distance)
+static bool renamed(struct outcomes *o, const struct insn *in, const struct step *s, unsigned distance)
 {
 	if (!distance || distance > (unsigned)o->desc->forward_renamed || !mirror_takes(in, in->dst, in->nr_dst, s->bytes))
 		return false;
 	const struct mirror_place *m = &o->mirror[(o->shadow.nr_stores - distance) % MIRRORS];
-	return m->base == in->addr[0] && m->by == o->base_by[m->base] && m->index == mirror_index(in) && m->index_by == o->base_by[m->index] &&
-		m->addr == s->addr && m->bytes == s->bytes;
+	if (m->base != in->addr[0] || m->by != o->base_by[m->base] || m->index != mirror_index(in) || m->index_by != o->base_by[m->index] ||
+	    m->addr != s->addr || m->bytes != s->bytes)
+		return false;
+	return !o->desc->forward_renamed_loads || in->stack ||
+		mirror_knows(o->mirror_load, &o->mirror_next, (uint32_t)o->desc->forward_renamed_loads, in->pc);
 }
 
 /* What the store about to be entered is to loads behind it. */
@@ -256,7 +261,7 @@ static inline void written(struct outcomes *o, const struct insn *in, const stru
 }
 
 /* Of a load that reads what a store wrote. */
-static enum outcome_kind load_kind(const struct outcomes *o, const struct insn *in, const struct step *s, const struct source *from)
+static enum outcome_kind load_kind(struct outcomes *o, const struct insn *in, const struct step *s, const struct source *from)
 {
 	if (!from->whole)
 		return OUTCOME_PARTIAL;

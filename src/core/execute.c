@@ -161,7 +161,7 @@ static uint64_t forwarded_again(struct ooo *o, const struct insn *in, const stru
  * has the same base and index as the store if the same records wrote them, and so the same displacement, since it goes to the
  * same place.
  */
-static bool renamed(const struct ooo *o, const struct attempt *a, const struct step *s, const struct store *from, uint64_t *value)
+static bool renamed(struct ooo *o, const struct attempt *a, const struct step *s, const struct store *from, uint64_t *value)
 {
 	const struct insn *in = a->in;
 	uint64_t age = (o->lsq.nr_stores - 1 - (uint64_t)(from - o->lsq.store)) & o->lsq.mask, number = o->lsq.nr_stores - 1 - age;
@@ -171,6 +171,9 @@ static bool renamed(const struct ooo *o, const struct attempt *a, const struct s
 	if (age >= (uint64_t)o->desc->forward_renamed || m->store != number + 1 || s->addr != from->addr || s->bytes != from->bytes ||
 	    !mirror_takes(in, in->dst, in->nr_dst, s->bytes) || m->base != in->addr[0] || m->by != base_by(o, in->addr[0]) ||
 	    m->index != index || m->index_by != o->reg_by[index])
+		return false;
+	if (o->desc->forward_renamed_loads && !in->stack &&
+	    !mirror_knows(o->mirror.load, &o->mirror.next_load, (uint32_t)o->desc->forward_renamed_loads, in->pc))
 		return false;
 	*value = later(m->value, a->dispatch) + in->load_extra;
 	return true;

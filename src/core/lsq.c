@@ -100,9 +100,73 @@ static uint64_t take_write(struct lsq *q, uint64_t start)
 	return start;
 }
 
+/* The cycle in which a store to that block of store_queue.merge_bytes leaves the queue, at the earliest from `from` on. */
+static uint64_t leave_to_merge(struct lsq *q, uint64_t from)
+{
+	if (from > q->merge_start) {
+		q->merge_start = from;
+		q->merge_used = 0;
+	} else if (q->merge_used >= (uint32_t)q->desc->store_queue_merge_width) {
+		q->merge_start++;
+		q->merge_used = 0;
+	}
+	q->merge_used++;
+	return q->merge_start;
+}
+
+/* The cycle in which a write of a part of 4 bytes, `word` and `end` in units of them, can be made that otherwise were in `start`. */
+static uint64_t write_part(struct lsq *q, uint64_t word, uint64_t end, uint64_t start)
+{
+	const struct core_desc *d = q->desc;
+
+	for (uint64_t n = q->nr_writes, last = n > LSQ_WRITES ? n - LSQ_WRITES : 0; n > last; n--) {
+		if (q->write[(n - 1) % LSQ_WRITES].start + (unsigned)d->store_queue_part_recent <= start)
+			break;
+		if (q->write[(n - 1) % LSQ_WRITES].word < end && word < q->write[(n - 1) % LSQ_WRITES].end)
+			return take_write(q, start + (unsigned)d->store_queue_part_again);
+	}
+	return start;
+}
+
+/* Stores that follow each other to the same block are one write as long as it has not begun. Returns the start of the last write. */
+static uint64_t merge(struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t from)
+{
+	uint64_t size = (uint64_t)q->desc->store_queue_merge_bytes, left = leave_to_merge(q, from), last = addr + bytes - 1;
+	uint64_t word = addr / 4, end = last / 4 + 1;
+
+	for (uint64_t block = addr / size; block <= last / size; block++) {
+		if (q->merge_block == block + 1 && q->drain_start >= left)
+			continue;
+		left = take_write(q, later(left, q->drain_start));
+		if ((addr | bytes) % 4 && q->desc->store_queue_part_recent)
+			left = write_part(q, word, end, left);
+		q->merge_block = block + 1;
+	}
+	q->write[q->nr_writes % LSQ_WRITES].start = q->drain_start;
+	q->write[q->nr_writes % LSQ_WRITES].word = word;
+	q->write[q->nr_writes++ % LSQ_WRITES].end = end;
+	return q->drain_start;
+}
+
+static uint64_t drain_merged(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)
+{
+	struct access a;
+	uint64_t from = q->desc->store_queue_ordered ? later(commit + 1, q->drain_done) : commit + 1;
+	uint64_t start = merge(q, addr, bytes, from);
+
+	memory_store(q->memory, start, addr, bytes, pc, &a);
+	if (a.done > start + 1)
+		q->drain_done = later(q->drain_done, a.done);
+	return later(q->drain_done, later(a.done, start + 1));
+}
+
 static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)
 {
 	struct access a;
+
+	if (bytes && q->desc->store_queue_merge_bytes)
+		return drain_merged(q, pc, addr, bytes, commit);
+
 	uint64_t start = later(commit + 1, q->drain_start);
 
 	if (q->desc->store_queue_ordered)

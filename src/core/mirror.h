@@ -33,7 +33,23 @@ struct mirrored {
 struct mirror {
 	struct mirrored of[MIRRORS];   /* [number of the store % MIRRORS]; rep strings leave theirs out */
 	uint64_t stack_by;             /* record + 1 that last set the stack pointer otherwise than by push and pop */
+	uint64_t load[MIRRORS];        /* forward.renamed_loads: those known, by pc */
+	uint32_t next_load;
 };
+
+/*
+ * Whether the load at `pc` is one of the last `known` that were asked for, which it is from now on. The oldest gives way, so a
+ * loop of more of them finds none.
+ */
+static inline bool mirror_knows(uint64_t *load, uint32_t *next, uint32_t known, uint64_t pc)
+{
+	for (uint32_t i = 0; i < known; i++)
+		if (load[i] == pc)
+			return true;
+	load[*next] = pc;
+	*next = *next + 1 < known ? *next + 1 : 0;
+	return false;
+}
 
 static inline uint8_t mirror_index(const struct insn *in)
 {

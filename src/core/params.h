@@ -113,12 +113,17 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(load_queue, holds_entry, 0, 0, 20, "cycles", "that a load keeps its entry of the scheduler beyond its issue: until L1D has answered") \
 	X(store_queue, entries, 56, 1, 1024, "stores", "from dispatch until written to the L1 data cache") \
 	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", "written to the L1 data cache a cycle; one that crosses a line is written in two") \
+	X(store_queue, merge_bytes, 0, 0, 64, "bytes", "aligned, a power of two: stores to them that follow each other are one write as long as it has not begun, and one beyond them is two; 0: each is its own") \
+	X(store_queue, merge_width, 2, 1, 8, "stores/cycle", "where stores are merged: of one such block, that leave the queue for it") \
+	X(store_queue, part_recent, 0, 0, 50, "cycles", "where stores are merged: for so long behind a write of the same 4 bytes one of a part of them cannot be made") \
+	X(store_queue, part_again, 0, 0, 50, "cycles", "later that it is made then, and all behind it") \
 	X(store_queue, prefetch, 1, 0, 1, "0/1", "ownership of a store's line is requested when its address is known, not at the head") \
 	X(store_queue, ordered, 1, 0, 1, "0/1", "1: a store is written only after the one before it is (TSO); 0: behind a miss others go on") \
 	X(forward, latency, 5, 0, 50, "cycles", "store to load, from the cycle the data is known to use; not sooner than a hit of L1D") \
 	X(forward, vector, 0, 0, 20, "cycles", "more into a vector register, beside what its loads take longer") \
 	X(forward, narrow, 0, 0, 20, "cycles", "more for a load of fewer bytes than the store") \
 	X(forward, renamed, 0, 0, 64, "stores", "the youngest of which a load by the same base and index has the data at rename, in no time; 0: none") \
+	X(forward, renamed_loads, 0, 0, 64, "loads", "for which that holds where their base is not the stack pointer: the last ones; 0: any number") \
 	X(forward, again, 0, 0, 1, "0/1", "1: a load that finds no data in the store's entry yet takes a load port again when they are there; in ooo alone") \
 	X(forward, fail_penalty, 12, 0, 100, "cycles", "a load only partly covered by a store in the queue waits for its write and this") \
 	X(memdep, entries, 1024, 0, 65536, "entries", "dependence predictor (store sets); 0: loads wait for all older store addresses") \

@@ -90,6 +90,23 @@ static void t102_off(void **state)
 	assert_int_equal(used(m), FORWARDED);
 }
 
+/* Of one load that is remembered: not the first time, nor where another comes in between. */
+static void t103_remembered(void **state)
+{
+	for (unsigned others = 0; others < 3; others++) {
+		struct machine *m = mirror_new();
+		m->desc.forward_renamed_loads = 1;
+		uint32_t here = make_load(m, LOADED, BASE), there = make_load(m, LOADED, BASE);
+		store(m, BASE, VALUE, PLACE, 8);
+		if (others)
+			run_access(m, here, PLACE, 8);
+		if (others == 2)
+			run_access(m, there, PLACE, 8);
+		run_access(m, here, PLACE, 8);
+		assert_int_equal(used(m), others == 1 ? RENAMED : FORWARDED);
+	}
+}
+
 /* By another register, by one that was written in between, for other bytes, filled up with zeros, or of vectors: forwarded. */
 static void t110_other_names(void **state)
 {
@@ -280,7 +297,7 @@ static void t130_stack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t100_no_time), cmocka_unit_test(t101_long_since), cmocka_unit_test(t102_off),
+		cmocka_unit_test(t100_no_time), cmocka_unit_test(t101_long_since), cmocka_unit_test(t102_off), cmocka_unit_test(t103_remembered),
 		cmocka_unit_test(t110_other_names), cmocka_unit_test(t111_the_youngest), cmocka_unit_test(t112_reach),
 		cmocka_unit_test(t113_read_modify_write), cmocka_unit_test(t115_index), cmocka_unit_test(t116_narrow),
 		cmocka_unit_test(t120_no_address), cmocka_unit_test(t130_stack),

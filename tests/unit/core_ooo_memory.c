@@ -281,6 +281,31 @@ static void t331_drain(void **state)
 	}
 }
 
+/* Stores to one block in turn with others: one write each, one across blocks two, and one of a part of 4 bytes just written waits. */
+static void t332_merged(void **state)
+{
+	static const struct { uint64_t addr, other; uint16_t bytes; uint64_t cycles; } kind[] = {
+		{ 0x10000, 0x10008, 8, 20 }, { 0x10000, 0x10040, 8, 20 }, { 0x1001c, 0x1001c, 8, 40 },
+		{ 0x10000, 0x10040, 2, 50 }, { 0x10000, 0x10000, 2, 20 },
+	};
+
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.split_line_store = 0;
+		m->desc.store_queue_entries = 8;
+		m->desc.store_queue_merge_bytes = 32;
+		m->desc.store_queue_part_recent = 5;
+		m->desc.store_queue_part_again = 3;
+		uint32_t store = make_store(m, R2, R1);
+		for (int i = 0; i < 60; i++)
+			run_access(m, store, i % 2 ? kind[k].other : kind[k].addr, kind[k].bytes);
+		machine_time(m);
+		assert_int_equal(committed(m, 50)->drain + committed(m, 50)->fetch - committed(m, 30)->drain - committed(m, 30)->fetch, kind[k].cycles);
+		machine_free(m);
+	}
+}
+
 /* A first load from memory, then its line. */
 static void t340_miss(void **state)
 {
@@ -358,7 +383,7 @@ int main(void)
 		cmocka_unit_test(t316_long_addresses),
 		cmocka_unit_test(t320_violation),
 		cmocka_unit_test(t330_store_queue),
-		cmocka_unit_test(t331_drain),
+		cmocka_unit_test(t331_drain), cmocka_unit_test(t332_merged),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t341_on_its_way),
 		cmocka_unit_test(t430_repeat),
