@@ -17,6 +17,8 @@
  * Not modelled: physical registers and violations of memory order, since both come of what was guessed or renamed; bank
  * conflicts and the bytes that L1D reads in a cycle, since the ports of loads bound these; miss registers of L1I, since code comes a
  * line at a time; memory's banks and rows; stores that are written out of order, and lines asked for no sooner than a store is written;
+ * stores merged into one write (store_queue.merge_bytes), since when they are written is known one store at a time; turns of the ports
+ * that bring data (rename.bind_turn_data), and the ports that both accesses across a line are bound to (split.bound);
  * the port that a load takes again for a store's data (forward.again), since what takes one later leaves none open until then.
  * Ref: Gus §3.1, algorithm 1.
  */
