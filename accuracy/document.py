@@ -64,6 +64,7 @@ def listing(cases, model):
     return lines
 
 
+TITLES = {"kernels": "Kernels", "blocks": "Basic blocks", "programs": "Whole programs"}
 SUMMARY = ("kernels in L1 and L2", "kernels, all", "basic blocks", "whole programs")
 README_BEGIN, README_END = "<!-- figures of `make accuracy` -->\n", "<!-- end of figures -->\n"
 
@@ -95,11 +96,14 @@ def of_host(about, cases):
     out = [f"## {about['host'].partition(', a guest')[0]}", "",
            f"Measured on {about['host']}, in {about['rounds']} rounds;\ncompared with the core `{about['core']}`."
            + ("" if about["core"] == "skylake-sp" else FOREIGN), ""]
+    absent = [title.lower() for group, title in TITLES.items() if not any(c.group == group for c in cases)]
+    if absent:
+        out += [f"Not run there: {', '.join(absent)}.", ""]
     for model in MODELS:
         out += [f"### Results of `{model}`", "", *table(cases, model), ""]
     for model in MODELS:
         out += [f"### Largest errors of `{model}`", "", "Of the half that may be looked at.", ""]
-        for group, title in (("kernels", "Kernels"), ("blocks", "Basic blocks"), ("programs", "Whole programs")):
+        for group, title in TITLES.items():
             shown = [c for c in cases if c.group == group and c.counts_for(model) and not c.held_out]
             if shown:
                 out += [f"{title}:", "", *listing(shown, model), ""]
