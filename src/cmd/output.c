@@ -39,6 +39,8 @@ static int finish(FILE *f, const char *name)
 	int failed = ferror(f), code = 0;
 
 	errno = 0;
+	if (failed)
+		fputc('\n', f);       /* what failed before may have left nothing to write: one byte more fails for the same reason */
 	if (f == stdout || f == stderr ? fflush(f) : fclose(f))
 		failed = 1;
 	code = errno ? errno : EIO;
