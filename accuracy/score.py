@@ -2,8 +2,8 @@
 from dataclasses import dataclass
 
 
-def kendall(pairs):
-    """Kendall's tau-b of (x, y) pairs: how far y orders them as x does; None where there is nothing to order."""
+def order(pairs):
+    """How far y orders (x, y) pairs as x does: Kendall's tau-b, and the share of any two that it does; None where there is nothing to order."""
     agree = differ = tied_x = tied_y = 0
     for i, (x, y) in enumerate(pairs):
         for u, v in pairs[:i]:
@@ -15,7 +15,7 @@ def kendall(pairs):
                 tied_x += not a and bool(b)
                 tied_y += not b and bool(a)
     below = ((agree + differ + tied_x) * (agree + differ + tied_y)) ** 0.5
-    return (agree - differ) / below if below else None
+    return ((agree - differ) / below, agree / (agree + differ)) if below and agree + differ else (None, None)
 
 
 @dataclass
@@ -27,18 +27,21 @@ class Score:
     bias: float                    # mean of error
     within: float                  # share of the cases within 10%
     tau: float
+    ordered: float                 # share of any two cases that the model has in their order
 
 
 def score(cases, model):
     good = [c for c in cases if c.counts_for(model)]
     errors = [c.error(model) for c in good]
 
+    tau, ordered = order([(c.native, c.cycles[model]) for c in good])
+
     def mean(values):
         return sum(values) / len(values) if values else None
 
     return Score(cases=len(good), noisy=sum(not c.failed and c.noisy for c in cases), failed=sum(bool(c.failed) for c in cases),
                  error=mean([abs(e) for e in errors]), bias=mean(errors), within=mean([abs(e) <= 0.1 for e in errors]),
-                 tau=kendall([(c.native, c.cycles[model]) for c in good]))
+                 tau=tau, ordered=ordered)
 
 
 def sets(cases):
