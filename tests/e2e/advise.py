@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from lib import BUILD, CORES, CYCLEWISE, WORK, Tests, check, compile_program, cyclewise, profile
+from lib import BUILD, CORES, CYCLEWISE, HANG, WORK, Tests, check, compile_program, cyclewise, profile
 
 tests = Tests()
 
@@ -125,7 +125,7 @@ def interrupted():
                            text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     time.sleep(5)
     run.send_signal(signal.SIGINT)
-    errors = run.communicate(timeout=120)[1]
+    errors = run.communicate(timeout=HANG)[1]
     check(run.returncode == 130, f"exit status {run.returncode}: {errors}")
     found = json.loads(out.read_text())
     check(not found["complete"] and found["instructions"] and not found["findings"], f"{found}")

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from lib import CYCLEWISE, WORK, Skip, Tests, check, check_error, check_sums, compile_program, cyclewise, profile
+from lib import CYCLEWISE, HANG, WORK, Skip, Tests, check, check_error, check_sums, compile_program, cyclewise, profile
 
 tests = Tests()
 TRUE = "/bin/true"
@@ -129,7 +129,7 @@ def _():
     for n in (0, 1, 2):
         out = WORK / "closed.json"
         run = f"exec '{CYCLEWISE}' run --no-progress --json='{out}' -- /bin/cat {n}{'<' if n == 0 else '>'}&-"
-        done = subprocess.run(["/bin/sh", "-c", run], stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+        done = subprocess.run(["/bin/sh", "-c", run], stdin=subprocess.DEVNULL, capture_output=True, timeout=HANG)
         report = json.loads(out.read_text())
         check(report["complete"] and report["exit_status"] == done.returncode == native(n).returncode,
               f"descriptor {n} closed: {done.returncode}, {report['exit_status']}")
@@ -481,7 +481,7 @@ def _():
     path = WORK / "int.cw"
     process = start_long(path, WORK / "int.done")
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=HANG)
     check(process.returncode == 130, f"exit status {process.returncode}: {errors}")
     check_cut_short(path, signal.SIGINT)
 
@@ -491,7 +491,7 @@ def _():
     path = WORK / "term.cw"
     process = start_long(path, WORK / "term.done")
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=HANG)
     check(process.returncode == 143, f"exit status {process.returncode}: {errors}")
     check_cut_short(path, signal.SIGTERM)
 
@@ -526,7 +526,7 @@ def _():
     path = WORK / "handle.cw"
     process = start_long(path, WORK / "handle.done", how="handle")
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=HANG)
     check(process.returncode == 130, f"exit status {process.returncode}: {errors}")
     report = report_of(path)
     check(report["complete"] is False and report["exit_status"] == 7, f"exit_status {report.get('exit_status')}")
@@ -539,7 +539,7 @@ def _():
     emulators = children(process.pid)
     check(len(emulators) == 1, f"children {emulators}")
     os.kill(emulators[0], signal.SIGKILL)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=HANG)
     check(process.returncode == 137, f"exit status {process.returncode}: {errors}")
     check_cut_short(path, signal.SIGKILL)
 
@@ -563,7 +563,7 @@ def _():
         if wait:
             wait_for_checkpoint(path)
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANG)
         for _ in range(600):
             if done_file.exists() and done_file.read_text() == "done 1\n":
                 break
@@ -587,7 +587,7 @@ def _():
     process = subprocess.Popen([CYCLEWISE, "report", str(recorded())], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     errors = process.stderr.read().decode()
-    check(process.wait(timeout=60) in (-signal.SIGPIPE, 125, 128 + signal.SIGPIPE), f"exit status {process.returncode}: {errors}")
+    check(process.wait(timeout=HANG) in (-signal.SIGPIPE, 125, 128 + signal.SIGPIPE), f"exit status {process.returncode}: {errors}")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def calibrated():
     needs_x86()
     out = WORK / "calibrate.json"
     if not out.exists():
-        done = cyclewise("calibrate", "--quick", "-o", CORE, f"--json={out}", "--no-progress", timeout=600)
+        done = cyclewise("calibrate", "--quick", "-o", CORE, f"--json={out}", "--no-progress")
         check(done.returncode == 0, f"exit status {done.returncode}: {done.stderr}")
         check(done.stdout == "" and done.stderr == "", f"it printed: {done.stdout}{done.stderr}")
     return json.loads(out.read_text())
@@ -102,7 +102,7 @@ def for_profile():
     profile, out, core = WORK / "for.cw", WORK / "for.json", WORK / "for.core"
     done = cyclewise("record", "-q", "-o", profile, compile_program("options.c", "x86-64"))
     check(done.returncode == 0, done.stderr)
-    done = cyclewise("calibrate", "--quick", "--for", profile, "-o", core, f"--json={out}", timeout=600)
+    done = cyclewise("calibrate", "--quick", "--for", profile, "-o", core, f"--json={out}")
     check(done.returncode == 0, f"exit status {done.returncode}: {done.stderr}")
     forms = {f["form"] for f in json.loads(out.read_text())["forms"]}
     rows = json.loads(cyclewise("report", "--json", profile).stdout)["hot"]

@@ -13,6 +13,7 @@ WORK = Path(tempfile.mkdtemp(prefix="cyclewise-test."))
 
 COMPILERS = {"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "riscv64": "riscv64-linux-gnu-gcc"}
 CORES = {"x86-64": "skylake-sp", "aarch64": "cortex-a72", "riscv64": "boom"}
+HANG = 1800  # seconds after which a program is taken to hang: far more than the slowest takes on a busy machine, sanitized
 EVENTS = ["DR-L1", "DR-TLB", "DR-SQ", "FL-MB", "FL-EX", "FL-MO", "ST-L1", "ST-TLB", "ST-LLC"]
 
 
@@ -69,10 +70,10 @@ def compile_program(source, isa, *flags):
     return str(out)
 
 
-def cyclewise(*args, timeout=300, **options):
+def cyclewise(*args, **options):
     """Runs cyclewise; the finished process, output as text."""
     return subprocess.run([CYCLEWISE, *map(str, args)], capture_output=True, text=True, errors="replace",
-                          timeout=timeout, **options)
+                          timeout=HANG, **options)
 
 
 def profile(*args, status=0, command="run", **options):

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 
-from lib import BUILD, COMPILERS, CYCLEWISE, EVENTS, WORK, Skip, Tests, check, check_sums, compile_program, cyclewise, profile
+from lib import BUILD, COMPILERS, CYCLEWISE, EVENTS, HANG, WORK, Skip, Tests, check, check_sums, compile_program, cyclewise, profile
 
 tests = Tests()
 SLACK = 1e-4  # of a sum of some figures, each rounded for print
@@ -39,11 +39,11 @@ def find(program):
     return os.path.realpath(path) if program == "python3" else path
 
 
-def invoke(command, *args, program, env=None, timeout=280):
+def invoke(command, *args, program, env=None):
     """Runs `cyclewise COMMAND --json=FILE ARGS -- PROGRAM`; (JSON, standard output as bytes, standard error)."""
     out = WORK / "out.json"
     done = subprocess.run([CYCLEWISE, command, "--no-progress", f"--json={out}", *args, "--", *program],
-                          stdin=subprocess.DEVNULL, capture_output=True, env=env, timeout=timeout, cwd=WORK)
+                          stdin=subprocess.DEVNULL, capture_output=True, env=env, timeout=HANG, cwd=WORK)
     check(done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-2000:]}")
     return json.loads(out.read_text()), done.stdout, done.stderr.decode(errors="replace")
 
@@ -234,7 +234,7 @@ def node():
     native = subprocess.run(program, capture_output=True, check=True).stdout
     program.insert(1, "--perf-basic-prof")  # writes /tmp/perf-PID.map
     with removing_maps("hot_in_node"):
-        report, output, _ = invoke("run", "--report", str(text_of), "--limit", "2000", program=program, timeout=900)
+        report, output, _ = invoke("run", "--report", str(text_of), "--limit", "2000", program=program)
     check(output == native, f"output {output}, not {native}")
     check(report["complete"] and report["exit_status"] == 0 and report["notes"] == [], f"complete {report['complete']}, notes {report['notes']}")
     check(report["instructions"] > 10**8, f"{report['instructions']} instructions")
