@@ -477,7 +477,7 @@ INLINE void store_word(struct chrono *v, const enum chrono_mode mode, struct way
 	struct when there = line(v, mode, y, &w, word);
 	constrain(v, mode, &y->own, &there);
 	y->store_extra += v->cost.split_store[outcome_split(word)];
-	y->nr_stores += !outcome_distance(word);
+	y->nr_stores += !(outcome_distance(word) & OUTCOME_FURTHER);
 	y->writes++;
 }
 

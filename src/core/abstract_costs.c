@@ -76,6 +76,9 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->walk = ticks(d->walk_overhead);
 	c->split[SPLIT_LINE] = ticks(d->split_line_latency);
 	c->split[SPLIT_PAGE] = ticks(d->split_page_latency);
+	c->leave = d->store_queue_merge_bytes ? ratio(1, (uint64_t)d->store_queue_merge_width) : 0;
+	c->part_recent = ticks(d->store_queue_part_recent);
+	c->part_again = ticks(d->store_queue_part_again);
 	c->split_store[SPLIT_LINE] = beyond(ticks(d->split_line_store), c->inverse[RESOURCE_DRAIN]);
 	c->split_store[SPLIT_PAGE] = beyond(ticks(d->split_page_store), c->inverse[RESOURCE_DRAIN]);
 }

@@ -325,7 +325,7 @@ static inline void access_line(struct outcome_memory *m, uint64_t what, uint64_t
 static __attribute__((noinline)) void access_lines(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint64_t last, uint64_t pc,
                                                    struct outcome_stream *out)
 {
-	uint64_t size = 1ull << m->line_shift, further = outcome_access_word(outcome_kind(what), outcome_kind(what) == OUTCOME_STORE, false);
+	uint64_t size = 1ull << m->line_shift, further = outcome_access_word(outcome_kind(what), outcome_kind(what) == OUTCOME_STORE ? OUTCOME_FURTHER : 0, false);
 
 	access_line(m, what & ~OUTCOME_SIMPLE, vaddr, pc, (vaddr ^ last) >> m->page_shift ? SPLIT_PAGE : SPLIT_LINE, out);
 	for (uint64_t at = (vaddr & ~(size - 1)) + size; at <= last; at += size)

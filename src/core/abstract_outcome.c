@@ -31,6 +31,7 @@ struct outcomes {
 	struct outcome_memory memory;
 	struct branch_unit *branch;
 	struct shadow shadow;
+	struct merge merge;
 	struct mirror_place mirror[MIRRORS]; /* [number of the store % MIRRORS] */
 	uint64_t mirror_load[MIRRORS]; /* forward.renamed_loads: those known, by pc */
 	uint32_t mirror_next;
@@ -285,7 +286,13 @@ static void load(struct outcomes *o, const struct insn *in, const struct step *s
 
 static inline void store(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
 {
-	outcome_access(&o->memory, OUTCOME_STORE, s->addr, s->bytes, in->pc, out);
+	unsigned merges = 0;
+
+	if (o->desc->store_queue_merge_bytes) {
+		struct merging is = merge_store(&o->merge, o->desc, s->addr, s->bytes);
+		merges = outcome_of_merging(&is);
+	}
+	outcome_access(&o->memory, outcome_access_word(OUTCOME_STORE, merges, false), s->addr, s->bytes, in->pc, out);
 	if (o->desc->forward_renamed)
 		mirror(o, in, s);
 	shadow_store(&o->shadow, s->addr, s->bytes, o->aliases);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "core/abstract_recipe.h"
+#include "core/merge.h"
 #include "record/step.h"
 #include "record/timed.h"
 
@@ -71,7 +72,7 @@ static inline uint64_t outcome_words(uint64_t head) { return head >> 38; }
  * Other words: kind 4 | level 3 | simple 1 | tlb 2 | split 2 | distance 12 .. | slot of L1D 16 | slot of L2 24
  * `simple`: of a load, what hits L1D comes after l1d.simple_latency.
  * `distance`: how many stores back the one is that a load is about, 1 being the youngest before it; 0: none. Of a store: 1
- * where the line is a further one of the store before.
+ * where the line is a further one of the store before, else outcome_of_merging().
  * Slots say which of the cache's lines it is, so that whoever times can keep the time of its arrival there.
  */
 struct outcome_word { uint8_t kind, level, simple, tlb, split; uint16_t distance, slot; uint32_t slot2; };
@@ -86,6 +87,16 @@ static inline uint64_t outcome_pack(const struct outcome_word *w)
 static inline uint64_t outcome_access_word(enum outcome_kind kind, unsigned distance, bool simple)
 {
 	return kind | (uint64_t)simple << 7 | (uint64_t)distance << 12;
+}
+/* Of a store's first line: the writes of it, as far as addresses say; where stores are merged. joins 1 | part of 5 | blocks 5 */
+enum { OUTCOME_FURTHER = 1, OUTCOME_BLOCKS = 31 };
+static inline unsigned outcome_of_merging(const struct merging *is)
+{
+	return (unsigned)is->joins << 1 | is->part_of << 2 | (unsigned)(is->blocks < OUTCOME_BLOCKS ? is->blocks : OUTCOME_BLOCKS) << 7;
+}
+static inline struct merging outcome_merging(unsigned distance)
+{
+	return (struct merging){ .joins = distance >> 1 & 1, .part_of = distance >> 2 & 31, .blocks = distance >> 7 };
 }
 static inline enum outcome_kind outcome_kind(uint64_t w) { return (enum outcome_kind)(w & 15); }
 static inline enum level outcome_level(uint64_t w) { return (enum level)(w >> 4 & 7); }

@@ -103,6 +103,7 @@ struct chrono {
 	uint8_t result[NR_REGS];       /* RESULT_, of vector registers */
 	uint64_t apart[NR_TAKES][NR_RESULTS]; /* ticks more until who takes so has such a result */
 	struct when serial, memory_floor, loads_done, stores_freed, drain;
+	struct when leave;             /* where stores are merged: the next may leave for its write */
 	struct when pair;              /* what the first of a macro-fused pair resolved */
 	uint64_t ring_mask;            /* of rob and queued, by slot */
 	struct when *rob;              /* [slot & mask]: its commit */

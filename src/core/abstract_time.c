@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "core/abstract_access.h"
+#include "core/abstract_drain.h"
 #include "core/abstract_record.h"
 #include "core/abstract_state.h"
 #include "core/cycle.h"
@@ -376,7 +376,8 @@ INLINE void fences(struct chrono *v, struct flow *f, const enum chrono_mode mode
 
 /* --- retiring ---------------------------------------------------------------------------------------- */
 
-INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y, uint64_t *drained)
+INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y, const uint64_t *word, const uint64_t *end,
+                   uint64_t *drained)
 {
 	unsigned slots = y->slots, loads = y->loads, stores = y->stores;
 
@@ -393,13 +394,7 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 		constrain(v, mode, &v->loads_done, &y->loaded);
 	if (!stores && !y->nr_stores)
 		return;
-	constrain(v, mode, &v->drain, &f->retire);
-	constrain(v, mode, &v->drain, &y->own);
-	v->drain.t += (y->writes ? y->writes : 1) * v->inverse[RESOURCE_DRAIN] + y->store_extra;
-	add_self(v, mode, &v->drain);
-	keep(mode, &v->stores_freed, &v->drain);
-	for (unsigned i = 1; i <= y->nr_stores; i++)
-		keep(mode, &v->freed[(v->nr_written - i) % STORE_RING], &v->drain);
+	drain(v, mode, &f->retire, y, word, end);
 	while (stores--)
 		keep(mode, &v->stores[v->nr_stores++ & v->stores_mask], &v->drain);
 	*drained = v->drain.t;
@@ -538,7 +533,7 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 		keep(mode, &v->pair, &y.end);
 	}
 	struct passage w = { .avail = f->supply.t, .dispatch_by = second ? 0 : f->dispatch_by, .reason_dispatch = f->why };
-	retire(v, f, mode, &y, &drained);
+	retire(v, f, mode, &y, word, end, &drained);
 	bool mispredicted = !path_is_simple(path) && follow(v, f, mode, &y);
 	if (mode == CHRONO_TAINT)
 		judge(v, f, &y);

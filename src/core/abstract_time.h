@@ -17,8 +17,7 @@
  * Not modelled: physical registers and violations of memory order, since both come of what was guessed or renamed; bank
  * conflicts and the bytes that L1D reads in a cycle, since the ports of loads bound these; miss registers of L1I, since code comes a
  * line at a time; memory's banks and rows; stores that are written out of order, and lines asked for no sooner than a store is written;
- * stores merged into one write (store_queue.merge_bytes), since when they are written is known one store at a time; turns of the ports
- * that bring data (rename.bind_turn_data), and the ports that both accesses across a line are bound to (split.bound);
+ * turns of the ports that bring data (rename.bind_turn_data), and the ports that both accesses across a line are bound to (split.bound);
  * the port that a load takes again for a store's data (forward.again), since what takes one later leaves none open until then.
  * Ref: Gus §3.1, algorithm 1.
  */
@@ -63,6 +62,7 @@ struct abstract_costs {
 	uint64_t split[3], split_store[3]; /* by enum outcome_split; of stores, beyond the second write */
 	uint64_t mispredict, redirect, btb2; /* resolved to offered again; bubbles */
 	uint64_t issue, commit;        /* dispatch to earliest issue; complete to commit */
+	uint64_t leave, part_recent, part_again; /* where stores are merged: ticks a store that leaves for its write, else 0; a part of 4 bytes just written */
 	uint64_t serialize, flush, exception, syscall, fence, lock;
 	uint64_t repeat_startup, repeat_line, repeat_slow; /* a line of a fast rep string; an iteration of a slow one */
 	uint64_t front;                /* fetch to offered, for the records alone */

@@ -114,37 +114,20 @@ static uint64_t leave_to_merge(struct lsq *q, uint64_t from)
 	return q->merge_start;
 }
 
-/* The cycle in which a write of a part of 4 bytes, `word` and `end` in units of them, can be made that otherwise were in `start`. */
-static uint64_t write_part(struct lsq *q, uint64_t word, uint64_t end, uint64_t start)
+/* Stores that follow each other to the same block are one write as long as it has not begun. Returns the start of the last write. */
+static uint64_t write_merged(struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t from)
 {
 	const struct core_desc *d = q->desc;
+	uint64_t left = leave_to_merge(q, from), number = q->merge.nr_stores;
+	struct merging is = merge_store(&q->merge, d, addr, bytes);
+	uint64_t before = q->wrote[(number - is.part_of) % MERGE_STORES];
 
-	for (uint64_t n = q->nr_writes, last = n > LSQ_WRITES ? n - LSQ_WRITES : 0; n > last; n--) {
-		if (q->write[(n - 1) % LSQ_WRITES].start + (unsigned)d->store_queue_part_recent <= start)
-			break;
-		if (q->write[(n - 1) % LSQ_WRITES].word < end && word < q->write[(n - 1) % LSQ_WRITES].end)
-			return take_write(q, start + (unsigned)d->store_queue_part_again);
-	}
-	return start;
-}
-
-/* Stores that follow each other to the same block are one write as long as it has not begun. Returns the start of the last write. */
-static uint64_t merge(struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t from)
-{
-	uint64_t size = (uint64_t)q->desc->store_queue_merge_bytes, left = leave_to_merge(q, from), last = addr + bytes - 1;
-	uint64_t word = addr / 4, end = last / 4 + 1;
-
-	for (uint64_t block = addr / size; block <= last / size; block++) {
-		if (q->merge_block == block + 1 && q->drain_start >= left)
-			continue;
+	for (uint64_t i = is.joins && q->drain_start >= left; i < is.blocks; i++) {
 		left = take_write(q, later(left, q->drain_start));
-		if ((addr | bytes) % 4 && q->desc->store_queue_part_recent)
-			left = write_part(q, word, end, left);
-		q->merge_block = block + 1;
+		if (is.part_of && before + (unsigned)d->store_queue_part_recent > left)
+			left = take_write(q, left + (unsigned)d->store_queue_part_again);
 	}
-	q->write[q->nr_writes % LSQ_WRITES].start = q->drain_start;
-	q->write[q->nr_writes % LSQ_WRITES].word = word;
-	q->write[q->nr_writes++ % LSQ_WRITES].end = end;
+	q->wrote[number % MERGE_STORES] = q->drain_start;
 	return q->drain_start;
 }
 
@@ -152,7 +135,7 @@ static uint64_t drain_merged(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t
 {
 	struct access a;
 	uint64_t from = q->desc->store_queue_ordered ? later(commit + 1, q->drain_done) : commit + 1;
-	uint64_t start = merge(q, addr, bytes, from);
+	uint64_t start = write_merged(q, addr, bytes, from);
 
 	memory_store(q->memory, start, addr, bytes, pc, &a);
 	if (a.done > start + 1)

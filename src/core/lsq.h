@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 #include "core/memory.h"
+#include "core/merge.h"
 #include "core/params.h"
 
 enum {
 	LSQ_RING = 2048,               /* entries that can be remembered; more than any queue holds */
 	LSQ_NODES = 32768,             /* 8-byte granules of them, 9 to a store at most */
-	LSQ_WRITES = 16,               /* that a store of a part of 4 bytes is held against */
 	LSQ_BUCKETS = 512,             /* one for each 8-byte granule of 4 KiB: aliases share a bucket by construction */
 };
 
@@ -56,9 +56,8 @@ struct lsq {
 	uint32_t drain_used;           /* started in drain_start */
 	uint64_t merge_start;          /* store_queue.merge_bytes: cycle in which the youngest stores leave for their write */
 	uint32_t merge_used;           /* in that cycle */
-	uint64_t merge_block;          /* what the youngest write is of, + 1 */
-	struct { uint64_t start; uint64_t word, end; } write[LSQ_WRITES]; /* [store % LSQ_WRITES]: the youngest's writes, and their aligned 4 bytes */
-	uint64_t nr_writes;
+	struct merge merge;
+	uint64_t wrote[MERGE_STORES];  /* [store % MERGE_STORES]: start of its last write */
 	uint64_t known_max;            /* latest address of any store so far */
 
 	uint32_t *set;                 /* [memdep.entries] by pc: store set + 1; 0: none */

@@ -35,9 +35,9 @@ FIGURES = {
 }
 ISA = {"cortex-a72": "aarch64", "neoverse-n1": "aarch64", "boom": "riscv64"}
 
-# Where the abstract core leaves out what makes the figure: no limit of L1D's bytes a cycle (l1d.bandwidth), the first level of
-# the BTB for all taken branches (branch.taken_bubble), and each store its own write (store_queue.merge_bytes).
-ABSTRACT = {"sandy-bridge": {"wide_loads": 1 / 2}, "boom": {"jumps": 1}, "zen3": {"stores": 1}}
+# Where the abstract core leaves out what makes the figure: no limit of L1D's bytes a cycle (l1d.bandwidth), and the first level of
+# the BTB for all taken branches (branch.taken_bubble).
+ABSTRACT = {"sandy-bridge": {"wide_loads": 1 / 2}, "boom": {"jumps": 1}}
 
 # Both cores have it: Zen 5 binds additions to pairs of its six ALUs. Measured: 1.33 cycles for one of each of six chains.
 BOUND = {"zen5": {"adds": 1.33 / 6}}

@@ -392,6 +392,32 @@ static void test_313_loads_again(void **state)
 	}
 }
 
+/* As the detailed core's: one write for stores to one block in turn, two across blocks, and one of a part of 4 bytes just written waits. */
+static void test_314_merged(void **state)
+{
+	static const struct { uint64_t addr, other; uint16_t bytes; uint64_t cycles; } kind[] = {
+		{ 0x10000, 0x10008, 8, 20 }, { 0x10000, 0x10040, 8, 40 }, { 0x1001c, 0x1001c, 8, 80 }, { 0x1003c, 0x1003c, 8, 80 },
+		{ 0x10000, 0x10040, 2, 100 }, { 0x10000, 0x10000, 2, 20 },
+	};
+
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = wide_machine();
+		uint32_t store = make_store(m, BASE, 1);
+
+		m->uop[m->insn[store].uop + 1].ports = ALU; /* two a cycle, as MEM */
+		m->desc.split_line_store = 0;
+		m->desc.store_queue_entries = 32;
+		m->desc.store_queue_merge_bytes = 32;
+		m->desc.store_queue_part_recent = 5;
+		m->desc.store_queue_part_again = 3;
+		for (int i = 0; i < 300; i++)
+			run_access(m, store, i % 2 ? kind[k].other : kind[k].addr, kind[k].bytes);
+		time_steps(m, 1000);
+		assert_int_equal(between(m, 200, 240), kind[k].cycles);
+		machine_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,7 +433,7 @@ int main(void)
 		cmocka_unit_test(test_309_miss_registers),
 		cmocka_unit_test(test_310_registers_out_of_order),
 		cmocka_unit_test(test_311_simple_address),
-		cmocka_unit_test(test_312_stores_in_the_way),
+		cmocka_unit_test(test_312_stores_in_the_way), cmocka_unit_test(test_314_merged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
