@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from lib import BUILD, CORES, CYCLEWISE, HANG, WORK, Tests, check, compile_program, cyclewise, profile
+from lib import CORES, CYCLEWISE, HANG, SANITIZED, WORK, Tests, check, compile_program, cyclewise, profile
 
 tests = Tests()
 
@@ -53,7 +53,7 @@ def bottleneck(isa, name):
 
 
 # What sanitizers look at is the same on every ISA.
-for isa in ["x86-64"] if BUILD.name.endswith("-sanitize") else CORES:
+for isa in ["x86-64"] if SANITIZED else CORES:
     for name in ADVICE:
         if (isa, name) != (RV, "order"):
             tests.case(f"{isa} {name}")(bottleneck(isa, name))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from lib import BUILD, CYCLEWISE, TOP, WORK, Tests, check
+from lib import CYCLEWISE, SANITIZED, TOP, WORK, Tests, check
 
 sys.path.insert(0, str(TOP / "accuracy"))
 import kernels  # noqa: E402
@@ -19,7 +19,6 @@ tests = Tests()
 BYTES, ITERATIONS = 16384, 20_000
 LIMITS, MORE = 1.02, 0.02
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}  # the same everywhere: it is on the guest's stack, and moves what lies below it
-SANITIZED = BUILD.name.endswith("-sanitize")  # which is slow, and computes the same
 
 # No optimised versions: with vectors they take longer. The recurrences of deriche, sums in another order, are the longer for it;
 # cholesky's vectors are loaded of what was just stored one by one, which has to be written first (forward.fail_penalty).

@@ -9,6 +9,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("BUILD", TOP / "build")).resolve()
 CYCLEWISE = str(BUILD / "cyclewise")
+SANITIZED = BUILD.name.endswith("-sanitize")  # ten times as slow, and computes the same
 WORK = Path(tempfile.mkdtemp(prefix="cyclewise-test."))
 
 COMPILERS = {"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "riscv64": "riscv64-linux-gnu-gcc"}

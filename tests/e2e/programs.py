@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 
-from lib import BUILD, COMPILERS, CYCLEWISE, EVENTS, HANG, WORK, Skip, Tests, check, check_sums, compile_program, cyclewise, profile
+from lib import COMPILERS, CYCLEWISE, EVENTS, HANG, SANITIZED, WORK, Skip, Tests, check, check_sums, compile_program, cyclewise, profile
 
 tests = Tests()
 SLACK = 1e-4  # of a sum of some figures, each rounded for print
@@ -246,7 +246,7 @@ def node():
 
 
 # Half a billion instructions before its script begins; sanitizers would take half an hour.
-if not BUILD.name.endswith("-sanitize"):
+if not SANITIZED:
     tests.case("node with its just-in-time compiler, and the names of its code")(node)
 
 
