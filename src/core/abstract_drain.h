@@ -20,10 +20,12 @@ static inline uint64_t write_start(const struct chrono *v, uint64_t end)
 static inline void drain_one(struct chrono *v, const enum chrono_mode mode, struct when left, uint64_t number, uint64_t word)
 {
 	struct merging is = outcome_merging(outcome_distance(word));
+	bool alone = is.blocks > 1;    /* to several blocks: none leaves with it */
 
 	constrain(v, mode, &left, &v->leave);
+	left.t = alone ? cycle_of(left.t + ABSTRACT_TICKS - 1) * ABSTRACT_TICKS : left.t;
 	keep(mode, &v->leave, &left);
-	v->leave.t += v->cost.leave;
+	v->leave.t += alone ? ABSTRACT_TICKS : v->cost.leave;
 	left.t = cycle_of(left.t) * ABSTRACT_TICKS;
 	is.blocks -= is.joins && write_start(v, v->drain.t) >= left.t;
 	if (is.blocks) {

@@ -100,32 +100,44 @@ static uint64_t take_write(struct lsq *q, uint64_t start)
 	return start;
 }
 
-/* The cycle in which a store to that block of store_queue.merge_bytes leaves the queue, at the earliest from `from` on. */
-static uint64_t leave_to_merge(struct lsq *q, uint64_t from)
+/*
+ * The cycle in which a store to blocks of store_queue.merge_bytes leaves the queue, at the earliest from `from` on. Of stores to one block
+ * merge_width leave in a cycle, of those to several (`alone`) one, with no other.
+ */
+static uint64_t leave_to_merge(struct lsq *q, uint64_t from, bool alone)
 {
+	uint32_t width = (uint32_t)q->desc->store_queue_merge_width;
+
 	if (from > q->merge_start) {
 		q->merge_start = from;
 		q->merge_used = 0;
-	} else if (q->merge_used >= (uint32_t)q->desc->store_queue_merge_width) {
+	} else if (q->merge_used >= (alone ? 1 : width)) {
 		q->merge_start++;
 		q->merge_used = 0;
 	}
-	q->merge_used++;
+	q->merge_used += alone ? width : 1;
 	return q->merge_start;
 }
 
-/* Stores that follow each other to the same block are one write as long as it has not begun. Returns the start of the last write. */
-static uint64_t write_merged(struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t from)
+/*
+ * Stores that follow each other to the same block are one write as long as it has not begun. Returns the start of the last write of
+ * this one, and in *first that of its first.
+ */
+static uint64_t write_merged(struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t from, uint64_t *first)
 {
 	const struct core_desc *d = q->desc;
-	uint64_t left = leave_to_merge(q, from), number = q->merge.nr_stores;
+	uint64_t number = q->merge.nr_stores;
 	struct merging is = merge_store(&q->merge, d, addr, bytes);
-	uint64_t before = q->wrote[(number - is.part_of) % MERGE_STORES];
+	uint64_t before = q->wrote[(number - is.part_of) % MERGE_STORES], left = leave_to_merge(q, from, is.blocks > 1);
 
-	for (uint64_t i = is.joins && q->drain_start >= left; i < is.blocks; i++) {
-		left = take_write(q, later(left, q->drain_start));
-		if (is.part_of && before + (unsigned)d->store_queue_part_recent > left)
-			left = take_write(q, left + (unsigned)d->store_queue_part_again);
+	for (uint64_t i = 0; i < is.blocks; i++) {
+		if (i || !is.joins || q->drain_start < left) {
+			left = take_write(q, later(left, q->drain_start));
+			if (is.part_of && before + (unsigned)d->store_queue_part_recent > left)
+				left = take_write(q, left + (unsigned)d->store_queue_part_again);
+		}
+		if (!i)
+			*first = q->drain_start;
 	}
 	q->wrote[number % MERGE_STORES] = q->drain_start;
 	return q->drain_start;
@@ -135,12 +147,13 @@ static uint64_t drain_merged(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t
 {
 	struct access a;
 	uint64_t from = q->desc->store_queue_ordered ? later(commit + 1, q->drain_done) : commit + 1;
-	uint64_t start = write_merged(q, addr, bytes, from);
+	uint64_t first = from, last = write_merged(q, addr, bytes, from, &first);
 
-	memory_store(q->memory, start, addr, bytes, pc, &a);
-	if (a.done > start + 1)
+	/* The second write of a store over a line is among the extra cycles of split.line_store. */
+	memory_store(q->memory, first, addr, bytes, pc, &a);
+	if (a.done > last + 1)
 		q->drain_done = later(q->drain_done, a.done);
-	return later(q->drain_done, later(a.done, start + 1));
+	return later(q->drain_done, later(a.done, last + 1));
 }
 
 static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)

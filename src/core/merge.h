@@ -32,12 +32,14 @@ static inline struct merging merge_store(struct merge *m, const struct core_desc
 	struct merging is = { .blocks = last / size - addr / size + 1, .joins = m->block == addr / size + 1 };
 
 	m->block = last / size + 1;
+	if (is.joins && is.blocks > 1) /* what is in the first block comes into a write that waits: only the others are written anew */
+		word = (addr / size + 1) * size / 4;
 	if ((addr | bytes) % 4 && d->store_queue_part_recent) {
 		for (unsigned back = 1; back <= MERGE_STORES && back <= n && !is.part_of; back++)
 			if (m->store[(n - back) % MERGE_STORES].word < end && word < m->store[(n - back) % MERGE_STORES].end)
 				is.part_of = back;
 	}
-	m->store[n % MERGE_STORES].word = word;
+	m->store[n % MERGE_STORES].word = addr / 4;
 	m->store[n % MERGE_STORES].end = end;
 	return is;
 }

@@ -114,7 +114,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(store_queue, entries, 56, 1, 1024, "stores", "from dispatch until written to the L1 data cache") \
 	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", "written to the L1 data cache a cycle; one that crosses a line is written in two") \
 	X(store_queue, merge_bytes, 0, 0, 64, "bytes", "aligned, a power of two: stores to them that follow each other are one write as long as it has not begun, and one beyond them is two; 0: each is its own") \
-	X(store_queue, merge_width, 2, 1, 8, "stores/cycle", "where stores are merged: of one such block, that leave the queue for it") \
+	X(store_queue, merge_width, 2, 1, 8, "stores/cycle", "where stores are merged: of one such block, that leave the queue for it; of several blocks, one with no other") \
 	X(store_queue, part_recent, 0, 0, 50, "cycles", "where stores are merged: for so long behind a write of the same 4 bytes one of a part of them cannot be made") \
 	X(store_queue, part_again, 0, 0, 50, "cycles", "later that it is made then, and all behind it") \
 	X(store_queue, prefetch, 1, 0, 1, "0/1", "ownership of a store's line is requested when its address is known, not at the head") \

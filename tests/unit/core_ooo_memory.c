@@ -281,27 +281,51 @@ static void t331_drain(void **state)
 	}
 }
 
-/* Stores to one block in turn with others: one write each, one across blocks two, and one of a part of 4 bytes just written waits. */
+/*
+ * Stores to one block in turn with others: one write each, one across blocks two, and one of a part of 4 bytes just written waits. Over a
+ * line it is no more than two; and where stores go up, each across blocks shares writes with those before and behind it.
+ */
 static void t332_merged(void **state)
 {
-	static const struct { uint64_t addr, other; uint16_t bytes; uint64_t cycles; } kind[] = {
-		{ 0x10000, 0x10008, 8, 20 }, { 0x10000, 0x10040, 8, 20 }, { 0x1001c, 0x1001c, 8, 40 },
-		{ 0x10000, 0x10040, 2, 50 }, { 0x10000, 0x10000, 2, 20 },
+	static const struct { uint64_t addr, other, step; uint16_t bytes; uint64_t cycles; } kind[] = {
+		{ 0x10000, 0x10008, 0, 8, 20 }, { 0x10000, 0x10040, 0, 8, 20 }, { 0x1001c, 0x1001c, 0, 8, 40 }, { 0x1003c, 0x1003c, 0, 8, 40 },
+		{ 0x10000, 0x10040, 0, 2, 50 }, { 0x10000, 0x10000, 0, 2, 20 }, { 0x10008, 0x1001c, 0, 8, 20 },
+		{ 0x10008, 0x10028, 64, 32, 20 }, { 0x10001, 0x10021, 64, 32, 20 },
 	};
 
 	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
 		struct machine *m = machine_new();
 		m->desc.ideal.l1d = true;
-		m->desc.split_line_store = 0;
+		m->desc.split_line_store = 1;
 		m->desc.store_queue_entries = 8;
 		m->desc.store_queue_merge_bytes = 32;
 		m->desc.store_queue_part_recent = 5;
 		m->desc.store_queue_part_again = 3;
 		uint32_t store = make_store(m, R2, R1);
 		for (int i = 0; i < 60; i++)
-			run_access(m, store, i % 2 ? kind[k].other : kind[k].addr, kind[k].bytes);
+			run_access(m, store, (i % 2 ? kind[k].other : kind[k].addr) + (uint64_t)i / 2 * kind[k].step, kind[k].bytes);
 		machine_time(m);
 		assert_int_equal(committed(m, 50)->drain + committed(m, 50)->fetch - committed(m, 30)->drain - committed(m, 30)->fetch, kind[k].cycles);
+		machine_free(m);
+	}
+}
+
+/* Stores that all commit late: two to one block leave the queue in a cycle, one across blocks alone. */
+static void t333_leave_to_merge(void **state)
+{
+	static const struct { uint64_t addr, cycles; } kind[] = { { 0x10000, 8 }, { 0x10004, 12 } };
+
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.store_queue_entries = 64;
+		m->desc.store_queue_merge_bytes = 32;
+		run_insn(m, make_alu(m, R1, 0, 0, 200, ALU));
+		uint32_t store = make_store(m, R2, R1);
+		for (uint64_t i = 0; i < 28; i++)
+			run_access(m, store, kind[k].addr + 8 * i, 8);
+		machine_time(m);
+		assert_int_equal(committed(m, 24)->drain + committed(m, 24)->fetch - committed(m, 8)->drain - committed(m, 8)->fetch, kind[k].cycles);
 		machine_free(m);
 	}
 }
@@ -383,7 +407,7 @@ int main(void)
 		cmocka_unit_test(t316_long_addresses),
 		cmocka_unit_test(t320_violation),
 		cmocka_unit_test(t330_store_queue),
-		cmocka_unit_test(t331_drain), cmocka_unit_test(t332_merged),
+		cmocka_unit_test(t331_drain), cmocka_unit_test(t332_merged), cmocka_unit_test(t333_leave_to_merge),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t341_on_its_way),
 		cmocka_unit_test(t430_repeat),
