@@ -282,6 +282,7 @@ static int read_form_key(const struct reader *r, const char *key, const char *va
 		{ "latency", COST_LATENCY, &c->latency, 255 }, { "loads", COST_LOADS, &c->loads, 255 },
 		{ "stores", COST_STORES, &c->stores, 255 }, { "slots", COST_SLOTS, &c->slots, 255 },
 		{ "indexed_slots", COST_INDEXED_SLOTS, &c->indexed_slots, 255 }, { "decode", COST_DECODE, &c->decode, 255 },
+		{ "indexed_decode", COST_INDEXED_DECODE, &c->indexed_decode, 255 },
 		{ "load_extra", COST_LOAD_EXTRA, &c->load_extra, 255 }, { "reads_results", COST_READS_RESULTS, &c->reads_results, 255 },
 		{ "bypass", COST_BYPASS, &c->bypass, 3 },
 		{ "reads_flags", COST_READS_FLAGS, &c->reads_flags, 1 },
@@ -559,6 +560,8 @@ static void merge(struct cost *to, const struct cost *from)
 		to->indexed_slots = from->indexed_slots;
 	if (from->set & COST_DECODE)
 		to->decode = from->decode;
+	if (from->set & COST_INDEXED_DECODE)
+		to->indexed_decode = from->indexed_decode;
 	if (from->set & COST_LOAD_EXTRA)
 		to->load_extra = from->load_extra;
 	if (from->set & COST_READS_RESULTS)

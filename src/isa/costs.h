@@ -30,6 +30,7 @@
  *                                  time: what the compute uops give is what is stored
  *      slots = 10                  fused-domain uops           indexed_slots = 2   the same, with an index register
  *      decode = 10                 fused uops as decoded       load_extra = 1      cycles beyond l1d.latency
+ *      indexed_decode = 2          as decode, with an index register
  *      reads_results = 1           waits for the old values of what it writes (a false dependency)
  *      bypass = 1                  cycles more, at most 3, until forms without this key have the results
  *      ends_dispatch = 1           nothing else dispatches behind it in its cycle
@@ -53,7 +54,7 @@ enum cost_keys {
 	COST_UOPS = 1 << 0, COST_LATENCY = 1 << 1, COST_RESULTS = 1 << 2, COST_LATE = 1 << 3, COST_LOADS = 1 << 4,
 	COST_STORES = 1 << 5, COST_SLOTS = 1 << 6, COST_INDEXED_SLOTS = 1 << 7, COST_DECODE = 1 << 8,
 	COST_LOAD_EXTRA = 1 << 9, COST_READS_RESULTS = 1 << 10, COST_STD = 1 << 11, COST_BYPASS = 1 << 12, COST_READS_FLAGS = 1 << 13,
-	COST_ENDS_DISPATCH = 1 << 14, COST_QUEUED = 1 << 15,
+	COST_ENDS_DISPATCH = 1 << 14, COST_QUEUED = 1 << 15, COST_INDEXED_DECODE = 1 << 16,
 };
 
 /* What the file says of one form. Fields are valid where their bit of `set` is. */
@@ -64,7 +65,7 @@ struct cost {
 	bool staged;               /* the uops' stages and latencies are said */
 	uint16_t std;
 	bool std_result;           /* `std = result` */
-	uint8_t latency, loads, stores, slots, indexed_slots, decode, load_extra, reads_results, reads_flags, bypass, ends_dispatch, queued;
+	uint8_t latency, loads, stores, slots, indexed_slots, decode, indexed_decode, load_extra, reads_results, reads_flags, bypass, ends_dispatch, queued;
 	uint8_t results[INSN_DSTS], nr_results;
 	uint8_t late[INSN_DATAS], nr_late;
 	uint32_t flags_on, flags_off;

@@ -238,6 +238,8 @@ static void set_slots(const struct lowering *low, struct shape *s, const struct 
 		slots = cost->indexed_slots;
 	if (cost->set & COST_DECODE)
 		decode = cost->decode;
+	if (cost->set & COST_INDEXED_DECODE && i->flags & INSN_INDEXED)
+		decode = cost->indexed_decode;
 	i->slots = (uint8_t)CLAMP(slots, 1, 255);
 	i->decode_uops = (uint8_t)CLAMP(decode, 1, 255);
 	if (low->arch->sequencer_uops) {

@@ -42,12 +42,13 @@ static struct costs *must_read(const char *text)
 
 static void reads_uops(void **state)
 {
-	struct costs *costs = must_read("# head\n\n[ADD*]\n  uops = 2*p05 > mem01:4/div*17 b|p1\nlatency=9\nslots = 3\nsource = x\n");
+	struct costs *costs = must_read("# head\n\n[ADD*]\n  uops = 2*p05 > mem01:4/div*17 b|p1\nlatency=9\nslots = 3\nindexed_decode = 2\nsource = x\n");
 	struct cost c;
 
 	(void)state;
 	costs_find(costs, "ADD64rr", &c);
-	assert_int_equal(c.set, COST_UOPS | COST_LATENCY | COST_SLOTS);
+	assert_int_equal(c.set, COST_UOPS | COST_LATENCY | COST_SLOTS | COST_INDEXED_DECODE);
+	assert_int_equal(c.indexed_decode, 2);
 	assert_int_equal(c.nr_uops, 4);
 	assert_true(c.staged);
 	assert_int_equal(c.uops[0].ports, 1 | 4);
