@@ -18,6 +18,7 @@
  * conflicts and the bytes that L1D reads in a cycle, since the ports of loads bound these; miss registers of L1I, since code comes a
  * line at a time; memory's banks and rows; stores that are written out of order, and lines asked for no sooner than a store is written;
  * turns of the ports that bring data (rename.bind_turn_data), and the ports that both accesses across a line are bound to (split.bound);
+ * the slots that a pair takes more where it reads memory (decode.fusion_memory), since its recipe is that of its first;
  * the port that a load takes again for a store's data (forward.again), since what takes one later leaves none open until then.
  * Ref: Gus §3.1, algorithm 1.
  */

@@ -147,6 +147,12 @@ static inline unsigned queue_uops(const struct insn *in)
 	return in->decode_uops ? in->decode_uops : 1;
 }
 
+/* What comes in a packet of its own is fetched in a later cycle where this one is full. */
+static inline void delivery_next(const struct frontend *f, struct delivery *d)
+{
+	d->next = later(d->next, d->deliver + (d->deliver_uops >= (unsigned)f->desc->uopcache_width || d->deliver_windows >= 2));
+}
+
 /* What was delivered in d->deliver enters the uop queue, and waits for room there. */
 static inline uint64_t delivery_into(const struct frontend *f, struct delivery *d, const struct insn *in, unsigned uops)
 {
@@ -158,12 +164,12 @@ static inline uint64_t delivery_into(const struct frontend *f, struct delivery *
 		d->deliver_windows = d->lines.used = 1;
 		into = room;
 	}
-	d->next = later(d->next, d->deliver + (d->deliver_uops >= (unsigned)f->desc->uopcache_width || d->deliver_windows >= 2));
+	delivery_next(f, d);
 	return into;
 }
 
-/* From the uop cache or the loop buffer: uopcache.width uops a cycle. */
-static inline uint64_t delivery_cached(const struct frontend *f, struct delivery *d, const struct insn *in, unsigned uops)
+/* uopcache.width uops a cycle. */
+static inline void delivery_take(const struct frontend *f, struct delivery *d, unsigned uops)
 {
 	unsigned total = d->deliver_uops + uops;
 	bool full = total > (unsigned)f->desc->uopcache_width && d->deliver_uops;
@@ -171,6 +177,12 @@ static inline uint64_t delivery_cached(const struct frontend *f, struct delivery
 	d->deliver += full;
 	d->deliver_uops = full ? uops : total;
 	d->deliver_windows = full ? 1 : d->deliver_windows;
+}
+
+/* From the uop cache or the loop buffer. */
+static inline uint64_t delivery_cached(const struct frontend *f, struct delivery *d, const struct insn *in, unsigned uops)
+{
+	delivery_take(f, d, uops);
 	return delivery_into(f, d, in, uops);
 }
 
@@ -202,6 +214,22 @@ static inline void frontend_cached_on(const struct frontend *f, struct delivery 
 
 /* One for which that holds, through the decoders, whose last byte is there, too. */
 void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetched *out);
+
+/* What was just delivered takes so many uops more of the uop cache. Of one that is read line by line it is one instruction still. */
+static inline void frontend_more(struct frontend *f, unsigned uops)
+{
+	struct delivery *d = &f->run;
+
+	if (!uops)
+		return;
+	d->loop_uops += uops;
+	if (f->path == PATH_DECODE) {
+		f->build_uops += uops;
+	} else if (!d->lines.most) {
+		delivery_take(f, d, uops);
+		delivery_next(f, d);
+	}
+}
 
 /* The second of a fused pair travels with the first. */
 static inline void frontend_deliver_second(struct frontend *f, const struct insn *in, struct fetched *out)

@@ -171,6 +171,12 @@ static void begin(struct ooo *o, struct attempt *a)
 	a->uop = o->code->uops + a->in->uop;
 	a->nr_uops = a->fused ? 0 : a->in->nr_uops;
 	a->slots = a->fused || a->joins ? 0 : a->in->slots ? a->in->slots : 1;
+	if (a->pair_ports) {
+		unsigned more = pair_more(o->desc, a->in);
+
+		a->slots += more;
+		frontend_more(&o->front, more);
+	}
 	if (a->in->flags & INSN_UNMODELLED)
 		a->slots = (uint32_t)o->desc->unmodelled_uops;
 	rename_stack(o, a);

@@ -3,6 +3,7 @@
  * instruction set's to say (INSN_FUSES_NEXT, isa/code.c).
  *
  *      compare and branch        macro-fused: the first has the slot and the uop, the second inherits its times
+ *                                times; decode.fusion_memory says how many slots it has where it reads memory (not on wrong paths)
  *      copy and arithmetic       the second has the slot and the uop; the first is delivered, and the second comes along with it
  *
  * Zen 5 was seen to fuse no compare and branch of which a line of code holds but a part; copies it fuses wherever they are, but
@@ -25,6 +26,14 @@ static inline bool pair_fuses(const struct core_desc *d, const struct insn *firs
 
 	return d->decode_macro_fusion && second->branch == BRANCH_CONDITIONAL && second->pc == first->pc + first->length &&
 		(d->decode_fusion_across || (first->pc ^ last) < (uint64_t)d->l1i_line);
+}
+
+/* Slots more than its first takes alone, of such a pair that reads memory. */
+static inline unsigned pair_more(const struct core_desc *d, const struct insn *first)
+{
+	unsigned least = (unsigned)d->decode_fusion_memory, slots = first->slots;
+
+	return first->flags & INSN_LOAD && slots < least ? least - slots : 0;
 }
 
 /*

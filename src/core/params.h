@@ -26,6 +26,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(decode, latency, 1, 0, 20, "cycles", "decode to the uop queue") \
 	X(decode, macro_fusion, 1, 0, 1, "0/1", "compare-and-branch pairs become one uop") \
 	X(decode, fusion_across, 1, 0, 1, "0/1", "1: also of those that cross a line of code, 0: of the others alone") \
+	X(decode, fusion_memory, 1, 1, 4, "slots", "slots that such a pair takes where it reads memory, at least, in the uop cache, too (ooo)") \
 	X(decode, move_fusion, 0, 0, 1, "0/1", "a copy of a general register and arithmetic on the copy right behind it become one uop") \
 	X(decode, branch_last, 0, 0, 1, "0/1", "nothing behind a branch is decoded in its cycle") \
 	X(microcode, width, 4, 1, 16, "uops/cycle", "uops from the microcode sequencer") \

@@ -1,6 +1,6 @@
 /*
  * Exact cycles of copies that make one uop with the arithmetic right behind them, on both models: slots, instructions of a line
- * of the uop cache, what is not such a pair, the wrong path.
+ * of the uop cache, what is not such a pair, the wrong path. And of compare and branch where memory is read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -262,12 +262,67 @@ static void t120_wrong_path(void **state)
 	machine_free(m);
 }
 
+/* A load, or an addition, and the branch that makes a pair with it, which does not jump. */
+static void make_fused(struct machine *m, bool reads)
+{
+	uint32_t first = reads ? make_load(m, R2, R1) : make_alu(m, R2, R1, 0, 1, ANY);
+
+	m->insn[first].flags |= INSN_FUSES_NEXT;
+	m->uop[m->insn[make_branch(m, BRANCH_CONDITIONAL, 0x3000)].uop].ports = ANY;
+}
+
+/* Two pairs, a nop and the jump are 4 slots, or 6 where a pair that reads memory has two; what reads none has one. */
+static void t130_slots_where_memory_is_read(void **state)
+{
+	for (unsigned k = 0; k < 4; k++) {
+		struct machine *m = machine(false);
+		m->desc.decode_fusion_memory = k & 1 ? 2 : 1;
+		for (unsigned i = 0; i < 2; i++)
+			make_fused(m, k / 2);
+		make_flagged(m, INSN_NOP);
+		assert_int_equal(rounds(m, "ooo"), COUNTED * (k == 3 ? 6 : 4) / 4);
+	}
+}
+
+/* Of the uop cache's 8 a cycle, a taken branch at their end: two pairs, five nops and the jump are 8, or 10. */
+static void t131_uops_where_memory_is_read(void **state)
+{
+	for (unsigned k = 0; k < 4; k++) {
+		struct machine *m = machine(false);
+		m->desc.decode_fusion_memory = k & 1 ? 2 : 1;
+		m->desc.uopcache_width = 8;
+		m->desc.rename_width = 16;
+		for (unsigned i = 0; i < 2; i++)
+			make_fused(m, k / 2);
+		for (unsigned i = 0; i < 5; i++)
+			make_flagged(m, INSN_NOP);
+		assert_int_equal(rounds(m, "ooo"), COUNTED * (k == 3 ? 2 : 1));
+	}
+}
+
+/* The slots are the first's. */
+static void t132_records(void **state)
+{
+	struct machine *m = machine(false);
+
+	m->desc.decode_fusion_memory = 2;
+	make_fused(m, true);
+	run_insn(m, 0);
+	run_insn(m, 1);
+	machine_time_on(m, "ooo", 1000);
+	assert_int_equal(committed(m, 0)->slots, 2);
+	assert_int_equal(committed(m, 1)->slots, 0);
+	assert_true(committed(m, 1)->flags & TIMED_FUSED);
+	machine_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(t100_slots), cmocka_unit_test(t101_one_of_its_line), cmocka_unit_test(t102_decoders),
 		cmocka_unit_test(t110_records), cmocka_unit_test(t111_what_makes_no_pair), cmocka_unit_test(t112_a_branch_comes_first),
 		cmocka_unit_test(t113_reorder_buffer), cmocka_unit_test(t114_registers), cmocka_unit_test(t120_wrong_path),
+		cmocka_unit_test(t130_slots_where_memory_is_read), cmocka_unit_test(t131_uops_where_memory_is_read), cmocka_unit_test(t132_records),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
