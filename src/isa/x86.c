@@ -320,6 +320,21 @@ static bool same_sources(const struct decoded *d)
 	return d->nr_explicit == 3 && d->operand[1].reg && d->operand[1].reg == d->operand[2].reg;
 }
 
+/* Of what it reads, the carry alone is waited for. */
+static void keep_carry(struct shape *s)
+{
+	struct insn *i = s->insn;
+
+	for (unsigned k = 0; k < i->nr_data; k++) {
+		if (i->data[k] != X86_CF)
+			continue;
+		i->data[0] = X86_CF;
+		i->data_late[0] = i->data_late[k];
+		s->reads[0] = s->reads[k];
+	}
+	i->nr_data = 1;
+}
+
 /* Zero idioms, copies and other results that rename or the scheduler gets for less. */
 static void idioms(struct shape *s)
 {
@@ -330,6 +345,8 @@ static void idioms(struct shape *s)
 	if (s->d->flags & DECODED_ZERO || (s->traits & ZERO_SAME && same_sources(s->d))) {
 		i->flags |= INSN_ZERO;
 		i->nr_data = 0;
+	} else if (s->d->flags & DECODED_BREAKS && s->traits & READS_CF) {
+		keep_carry(s);                 /* sbb of a register from itself */
 	} else if (s->d->flags & DECODED_BREAKS || (s->traits & ONES_SAME && same_sources(s->d))) {
 		i->flags |= INSN_LEAF_RESULT;
 	}

@@ -310,6 +310,7 @@ static const struct show_row zen5[] = {
 	{ "48 8d 05 10 00 00 00", "lea    0x10(%rip),%rax", "alu345:1 ; -> rax:1 ; 1 ;" },
 	{ "48 d3 e0", "shl    %cl,%rax", "alu345:1 ; rax rcx -> rax:1 cf:1 zf:1 ; 1 ;" },
 	{ "48 c1 e0 03", "shl    $0x3,%rax", "alu345:1 ; rax -> rax:1 cf:1 zf:1 ; 1 ;" },
+	{ "19 c0", "sbb    %eax,%eax", "alu012345:1 ; cf -> rax:1 cf:1 zf:1 ; 1 ;" },
 	{ "48 0f af c7", "imul   %rdi,%rax", "alu123:3 ; rax rdi -> rax:3 cf:3 zf:3 ; 1 ; long" },
 	{ "b8 01 00 00 00", "mov    $0x1,%eax", "alu012345:1 ; -> rax:1 ; 1 ;" },
 	{ "0f b6 c1", "movzbl %cl,%eax", "alu012345:1 ; rcx -> rax:1 ; 1 ;" },
