@@ -80,12 +80,11 @@ static uint64_t book_first(struct ooo *o, uint16_t ports, uint64_t cycle)
 /* Of `any`, those that a uop of the attempt is bound to, where that binds both accesses of a load; else all. */
 static uint16_t split_ports(const struct ooo *o, const struct attempt *a, uint16_t any)
 {
-	uint16_t mine = 0;
-
-	for (unsigned i = 0; o->desc->split_bound && i < a->nr_uops; i++)
-		if (!mine)
-			mine = o->port[i] & any;
-	return mine ? mine : any;
+	if (o->desc->split_bound)
+		for (unsigned i = 0; i < a->nr_uops; i++)
+			if (o->port[i] & any)
+				return o->port[i] & any;
+	return any;
 }
 
 /* Another access of a load that crosses a line: a load port's first free cycle from `cycle` on, of a vector one of split.vector_ports too. */
