@@ -7,8 +7,8 @@
  * whoever waits for it in the cycle of its fill.
  *
  * Not modelled: ports of L1 (the pipeline's are the limit; l1d.bandwidth, of all its banks, bounds the bytes that
- * loads read in a cycle), conflicts of its banks, virtual aliases, self-modifying code, what it costs to take an
- * evicted line out of L1; prefetchers of L1 learn nothing from the wrong path, which is to be run again where it joins the
+ * loads read in a cycle, and l1d.victim_ports close where an evicted line is taken out), conflicts of its banks, virtual
+ * aliases, self-modifying code; prefetchers of L1 learn nothing from the wrong path, which is to be run again where it joins the
  * right one.
  */
 #include "core/memory.h"
@@ -77,6 +77,11 @@ void memory_free(struct memory *m)
 	memory_translation_fini(m);
 	hierarchy_fini(&m->below);
 	free(m);
+}
+
+void memory_tell_victims(struct memory *m, struct victims *to)
+{
+	m->victims = to;
 }
 
 /* ---- accesses ---- */

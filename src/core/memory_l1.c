@@ -83,6 +83,8 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 	};
 	if (victim.line != CACHE_EMPTY)
 		hierarchy_write(&m->below, fill, victim.line, victim.dirty);
+	if (victim.dirty && l == &m->data && m->victims && m->victims->nr < sizeof m->victims->cycle / sizeof *m->victims->cycle)
+		m->victims->cycle[m->victims->nr++] = fill;
 	return fill;
 }
 

@@ -55,6 +55,20 @@ static void mirror_store(struct ooo *o, const struct attempt *a, const struct st
 	};
 }
 
+/* Changed lines have left L1D: each of its ports waits in that cycle, or in the first that no older load has taken. */
+static void close_ports(struct ooo *o)
+{
+	for (unsigned i = 0; i < o->victims.nr; i++) {
+		uint64_t cycle = later(o->victims.cycle[i], o->ports.base);
+
+		for (unsigned ports = (unsigned)o->desc->l1d_victim_ports; ports; ports &= ports - 1) {
+			unsigned port = (unsigned)__builtin_ctz(ports);
+			ports_book(&o->ports, port, ports_first(&o->ports, port, cycle));
+		}
+	}
+	o->victims.nr = 0;
+}
+
 /* The committed instruction leaves its queues: stores drain, loads and registers are free. */
 static void retire(struct ooo *o, struct attempt *a)
 {
@@ -85,6 +99,8 @@ static void retire(struct ooo *o, struct attempt *a)
 	}
 	rename_committed(o, a);
 	frontend_left(&o->front, a->leave);
+	if (__builtin_expect(o->victims.nr, 0))
+		close_ports(o);
 }
 
 /* --- one instruction --------------------------------------------------------------------------------- */
@@ -459,6 +475,8 @@ static int ooo_open(struct core **out, const struct core_desc *desc, struct code
 		ooo_close((struct core *)o);
 		return ret;
 	}
+	if (desc->l1d_victim_ports)
+		memory_tell_victims(o->memory, &o->victims);
 	rename_init(o);
 	*out = (struct core *)o;
 	return 0;

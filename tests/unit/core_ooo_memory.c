@@ -330,6 +330,34 @@ static void t333_leave_to_merge(void **state)
 	}
 }
 
+/* Two hundred loads of two ports, while a miss evicts a line that was stored to, or not: the ports close for a cycle. */
+static void t334_victims(void **state)
+{
+	static const struct { int32_t ports; bool store; uint64_t cycles; } kind[] = { { 0, true, 100 }, { MEM, true, 101 }, { MEM, false, 100 } };
+	enum { LOADS = 200, BEFORE = 6, FIRST = 0x10000, SECOND = 0x11000, OTHER = 0x10040 };
+
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.l1d_size = 4096;
+		m->desc.l1d_ways = 1;
+		m->desc.l1d_victim_ports = kind[k].ports;
+		m->desc.rob_entries = m->desc.load_queue_entries = 512;
+		uint32_t store = make_store(m, R2, 0), read = make_load(m, R3, R1), apart = make_flagged(m, INSN_SERIALIZE);
+		run_access(m, read, OTHER, 8);
+		run_access(m, read, SECOND, 8);
+		run_insn(m, apart);
+		run_access(m, kind[k].store ? store : read, FIRST, 8);
+		run_insn(m, apart);
+		run_access(m, read, SECOND, 8);
+		for (int i = 0; i < LOADS; i++)
+			run_access(m, read, OTHER, 8);
+		machine_time(m);
+		const struct timed *miss = committed(m, BEFORE - 1), *last = committed(m, BEFORE + LOADS - 1);
+		assert_int_equal(last->fetch + last->issue - miss->fetch - miss->issue, kind[k].cycles);
+		machine_free(m);
+	}
+}
+
 /* A first load from memory, then its line. */
 static void t340_miss(void **state)
 {
@@ -407,7 +435,7 @@ int main(void)
 		cmocka_unit_test(t316_long_addresses),
 		cmocka_unit_test(t320_violation),
 		cmocka_unit_test(t330_store_queue),
-		cmocka_unit_test(t331_drain), cmocka_unit_test(t332_merged), cmocka_unit_test(t333_leave_to_merge),
+		cmocka_unit_test(t331_drain), cmocka_unit_test(t332_merged), cmocka_unit_test(t333_leave_to_merge), cmocka_unit_test(t334_victims),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t341_on_its_way),
 		cmocka_unit_test(t430_repeat),

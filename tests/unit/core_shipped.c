@@ -119,7 +119,7 @@ static void has_ports(const char *name, const struct core_desc *d)
 	assert_int_equal(core->sta & ~all, 0);
 	/* Beside those that a scheduler feeds there are at most ports of store data, and those that vectors come by from L1. */
 	assert_int_equal(~all & ((1u << nr) - 1) & ~((unsigned)core->std | (unsigned)d->split_vector_ports), 0);
-	assert_int_equal((unsigned)(d->branch_taken_ports | d->split_vector_ports) >> nr, 0);
+	assert_int_equal((unsigned)(d->branch_taken_ports | d->split_vector_ports | d->l1d_victim_ports) >> nr, 0);
 	costs_free(costs);
 }
 
