@@ -3,7 +3,7 @@
  * instruction set's to say (INSN_FUSES_NEXT, isa/code.c).
  *
  *      compare and branch        macro-fused: the first has the slot and the uop, the second inherits its times
- *                                times; decode.fusion_memory says how many slots it has where it reads memory (not on wrong paths)
+ *                                (decode.fusion_memory: slots of a first that reads memory, on the right path)
  *      copy and arithmetic       the second has the slot and the uop; the first is delivered, and the second comes along with it
  *
  * Zen 5 was seen to fuse no compare and branch of which a line of code holds but a part; copies it fuses wherever they are, but
