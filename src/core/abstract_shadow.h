@@ -43,6 +43,23 @@ static inline unsigned bytes_of(uint64_t granule, uint64_t addr, uint64_t end)
 	return (0xffu >> (GRANULE - (to - from))) << from & 0xffu;
 }
 
+static inline bool shadow_holds(const struct shadow *s, uint32_t at)
+{
+	return at && s->nr_nodes - at < SHADOW_NODES;
+}
+
+/* Of the chain from `at` on, where one goes on behind a node that has those bytes of the granule: nobody finds there what it has, too. */
+static inline uint32_t shadow_behind(const struct shadow *s, uint32_t at, uint64_t granule, unsigned bytes)
+{
+	while (shadow_holds(s, at)) {
+		const struct shadow_node *node = &s->node[(at - 1) % SHADOW_NODES];
+		if (node->granule != (granule & SHADOW_GRANULE) || node->bytes & ~bytes)
+			break;
+		at = node->next;
+	}
+	return at;
+}
+
 static inline void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes, bool aliases)
 {
 	uint32_t store = s->nr_stores++;
@@ -53,8 +70,9 @@ static inline void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes,
 		bytes = WHOLE_STORE;
 	for (uint64_t g = addr / GRANULE; bytes && g <= (addr + bytes - 1) / GRANULE; g++) {
 		uint32_t *bucket = &s->bucket[g % SHADOW_BUCKETS];
+		unsigned writes = bytes_of(g, addr, addr + bytes);
 		s->node[s->nr_nodes % SHADOW_NODES] = (struct shadow_node){
-			.granule = g & SHADOW_GRANULE, .next = *bucket, .store = store, .bytes = (uint8_t)bytes_of(g, addr, addr + bytes),
+			.granule = g & SHADOW_GRANULE, .next = shadow_behind(s, *bucket, g, writes), .store = store, .bytes = (uint8_t)writes,
 		};
 		*bucket = ++s->nr_nodes;
 		if (aliases)
@@ -70,7 +88,7 @@ static inline struct source shadow_granule(const struct shadow *s, uint64_t gran
 {
 	uint32_t at = s->bucket[granule % SHADOW_BUCKETS];
 
-	while (at && s->nr_nodes - at < SHADOW_NODES) {
+	while (shadow_holds(s, at)) {
 		const struct shadow_node *node = &s->node[(at - 1) % SHADOW_NODES];
 		uint32_t back = s->nr_stores - node->store;
 		if (back > OUTCOME_FAR)
