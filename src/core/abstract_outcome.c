@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "core/abstract_brief.h"
 #include "core/abstract_memory.h"
 #include "core/abstract_shadow.h"
 #include "core/branch.h"
@@ -28,6 +29,7 @@ struct outcomes {
 	const struct core_desc *desc;
 	const struct code *code;
 	struct recipes *recipes;
+	struct briefs briefs;
 	struct outcome_memory memory;
 	struct branch_unit *branch;
 	struct shadow shadow;
@@ -250,15 +252,15 @@ static void mirror_written(struct outcomes *o, const struct insn *in)
 }
 
 /* The instruction has written its registers. */
-static inline void written(struct outcomes *o, const struct insn *in, const struct recipe *p)
+static inline void written(struct outcomes *o, const struct insn *in, const struct brief *b)
 {
 	if (o->desc->forward_renamed)
 		mirror_written(o, in);
 	if (!o->simple)
 		return;
-	/* Register 0 is none: it never comes from a load. */
-	bool from_load = p->from_load || (o->copies && o->loaded >> p->copies & 1);
-	o->loaded = (o->loaded & ~p->writes) | (from_load ? p->loads : 0);
+	/* Without a branch, which would be foreseen badly. Register 0 is none: it never comes from a load. */
+	uint64_t from_load = b->from_load | (o->copies & o->loaded >> b->copies);
+	o->loaded = (o->loaded & ~b->writes) | (b->loads & -from_load);
 }
 
 /* Of a load that reads what a store wrote. */
@@ -271,10 +273,11 @@ static enum outcome_kind load_kind(struct outcomes *o, const struct insn *in, co
 	return s->bytes < o->shadow.bytes[(o->shadow.nr_stores - from->distance) & OUTCOME_FAR] ? OUTCOME_NARROW : OUTCOME_LOAD;
 }
 
-static void load(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
+/* `base`: the brief's. */
+static void load(struct outcomes *o, const struct insn *in, uint8_t base, const struct step *s, struct outcome_stream *out)
 {
 	struct source from = shadow_load(&o->shadow, s->addr, s->bytes);
-	bool simple = in->flags & INSN_SIMPLE_ADDR && in->nr_addr && in->addr[0] < REG_VECTOR && o->loaded >> in->addr[0] & 1;
+	bool simple = o->loaded >> base & 1;
 	enum outcome_kind kind = from.distance ? load_kind(o, in, s, &from) : OUTCOME_LOAD;
 
 	if (o->aliases && !from.distance) {
@@ -298,7 +301,8 @@ static inline void store(struct outcomes *o, const struct insn *in, const struct
 	shadow_store(&o->shadow, s->addr, s->bytes, o->aliases);
 }
 
-static __attribute__((noinline)) void accesses(struct outcomes *o, const struct insn *in, const struct step *s, uint32_t nr_steps, struct outcome_stream *out)
+static __attribute__((noinline)) void accesses(struct outcomes *o, const struct insn *in, uint8_t base, const struct step *s, uint32_t nr_steps,
+                                               struct outcome_stream *out)
 {
 	uint32_t i;
 
@@ -314,7 +318,7 @@ static __attribute__((noinline)) void accesses(struct outcomes *o, const struct 
 		}
 		if (s[i].flags & STEP_LOAD && s[i].bytes) {
 			if (i < PASSED)
-				load(o, in, &s[i], out);
+				load(o, in, base, &s[i], out);
 			else
 				outcome_access(&o->memory, OUTCOME_LOAD, s[i].addr, s[i].bytes, in->pc, out);
 		}
@@ -418,11 +422,13 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		breaks(o);
 		build_end(o);
 	}
+	uint32_t recipe = brief_recipe(&o->briefs, s->insn, kind, branch_ports);
+	const struct brief *b = &o->briefs.of[s->insn];
 	if (!single || __builtin_expect(in->flags & INSN_PREFETCH, 0)) {
-		accesses(o, in, s, (uint32_t)(next - s), out);
+		accesses(o, in, b->base, s, (uint32_t)(next - s), out);
 	} else {
 		if (s->flags & STEP_LOAD && s->bytes)
-			load(o, in, s, out);
+			load(o, in, b->base, s, out);
 		if (s->flags & STEP_STORE && s->bytes)
 			store(o, in, s, out);
 	}
@@ -431,10 +437,31 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		breaks(o);
 		o->fused = false;
 	}
-	uint32_t recipe = recipe_of(o->recipes, s->insn, kind, branch_ports);
 	if (o->registers)
-		written(o, in, &o->recipes->recipe[recipe]);
+		written(o, in, b);
 	out->word[head] = outcome_head(recipe, flags, out->nr - head - 1);
+}
+
+/*
+ * One whose brief is plain, in no pair, single and without a fault: as one() does it, what is left to find out is how its code comes into the
+ * core, and what its accesses meet.
+ */
+static inline void plain(struct outcomes *o, const struct insn *in, const struct brief *b, const struct step *s, struct outcome_stream *out)
+{
+	unsigned flags = s->flags & STEP_COUNTED ? OUTCOME_COUNTED : 0;
+	size_t head = out->nr;
+
+	outcome_push(out, 0);
+	flags |= deliver(o, in, out);
+	if (s->bytes) {
+		if (s->flags & STEP_LOAD)
+			load(o, in, b->base, s, out);
+		if (s->flags & STEP_STORE)
+			store(o, in, s, out);
+	}
+	if (o->registers)
+		written(o, in, b);
+	out->word[head] = outcome_head(b->recipe[0] - 1, flags, out->nr - head - 1);
 }
 
 static inline bool belongs_to_the_one_before(const struct step *s)
@@ -449,6 +476,7 @@ size_t outcomes_batch(struct outcomes *o, const struct step *s, size_t n, size_t
 
 	o->skip -= skip;
 	s += skip;
+	briefs_begin(&o->briefs);
 	while (s < last) {
 		if (__builtin_expect(step_kind(s) != STEP_INSN, 0)) {
 			if (step_kind(s) == STEP_UNMAP)
@@ -458,7 +486,12 @@ size_t outcomes_batch(struct outcomes *o, const struct step *s, size_t n, size_t
 		}
 		const struct step *end = s + 1;
 		if (__builtin_expect(end == all || !belongs_to_the_one_before(end), 1)) {
-			one(o, s, end, (size_t)(all - end), true, out);
+			const struct insn *in = code_insn(o->code, s->insn);
+			const struct brief *b = &o->briefs.of[s->insn];
+			if (b->plain && !(s->flags & (STEP_ENTER | STEP_FAULT)) && !(in->flags & INSN_FUSES_NEXT) && !o->fused)
+				plain(o, in, b, s, out);
+			else
+				one(o, s, end, (size_t)(all - end), true, out);
 		} else {
 			while (end < all && belongs_to_the_one_before(end))
 				end++;
@@ -481,6 +514,7 @@ void outcomes_free(struct outcomes *o)
 	branch_free(o->branch);
 	if (o->uops_on)
 		cache_fini(&o->uops);
+	briefs_fini(&o->briefs);
 	free(o);
 }
 
@@ -504,6 +538,7 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	o->desc = d;
 	o->code = code;
 	o->recipes = recipes;
+	o->briefs = (struct briefs){ .recipes = recipes };
 	o->aliases = d->alias4k_penalty || d->alias4k_again || d->load_queue_restart;
 	o->simple = d->l1d_simple_latency != d->l1d_latency;
 	o->registers = d->forward_renamed || o->simple;
