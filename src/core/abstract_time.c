@@ -175,6 +175,15 @@ INLINE void enter_schedulers(struct chrono *v, struct flow *f, const enum chrono
 	}
 }
 
+/* Slots that do not fit into what is left of the cycle, but into a whole one, or more than that: from the start of the next. */
+INLINE void stay_together(const struct chrono *v, uint64_t *frontend, unsigned slots)
+{
+	uint64_t taken = *frontend % ABSTRACT_TICKS;
+
+	if (taken + slots * v->inverse[RESOURCE_FRONTEND] > ABSTRACT_TICKS)
+		*frontend += taken ? ABSTRACT_TICKS - taken : 0;
+}
+
 /* Algorithm 1, lines 20 to 26. */
 INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path, struct way *y)
 {
@@ -188,6 +197,8 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 		f->why = f->why_supply;
 	else if (!bubble)
 		f->why = RESOURCE_FRONTEND;
+	if (path == PATH_ANY && v->cost.whole)
+		stay_together(v, &f->frontend.t, y->slots);
 	if (y->slots) {
 		f->frontend.t += y->slots * v->inverse[RESOURCE_FRONTEND];
 		add_self(v, mode, &f->frontend);

@@ -90,6 +90,10 @@ struct ooo {
 	uint16_t turn;                 /* ports that uops are bound to in turn */
 	uint16_t turn_behind;          /* of them those behind the one that was bound last */
 	uint16_t turn_data, turn_data_behind; /* the same of rename.bind_turn_data */
+	uint16_t spread;               /* ports over whose schedulers rename spreads uops, one a cycle each */
+	uint16_t spread_taken;         /* of them those that got one in ... */
+	unsigned nr_spread;            /* uops that they all got in ... */
+	uint64_t spread_cycle;
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
 	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
 	uint8_t stack_pointer;         /* the register; REG_NONE: not seen yet */

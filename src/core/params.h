@@ -71,6 +71,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 
 #define BACKEND_PARAMS(X) \
 	X(rename, width, 4, 1, 16, "slots/cycle", "fused-domain uops renamed and dispatched a cycle; the issue slots T") \
+	X(rename, whole, 0, 0, 1, "0/1", "1: the slots of one instruction are dispatched in one cycle, or from the start of one where they are more than its; 0: they fill what is left") \
 	X(rename, latency, 1, 0, 20, "cycles", "uop queue to the ROB") \
 	X(rename, move_slots, 0, 0, 64, "moves", "eliminated moves in flight, each bank; 0: moves execute") \
 	X(rename, move_release, 2, 0, 20, "cycles", "before a slot of an overwritten eliminated move is free again") \
@@ -79,6 +80,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(rename, bind_pairs, 0, 0, 65535, "ports", "pairs of ports, the n-th of the lower half with that of the upper: at rename a uop is bound to a pair as if by chance (Zen 5: the ALUs); 0: none") \
 	X(rename, bind_turn, 0, 0, 65535, "ports", "ports that uops are bound to at rename in turn, each to the next that it can use (Zen 5: the address pipes); 0: none") \
 	X(rename, bind_turn_data, 0, 0, 65535, "ports", "others that are bound so, in a turn of their own (Zen 3: what brings data of vector loads); in ooo alone; 0: none") \
+	X(rename, spread_ports, 0, 0, 65535, "ports", "ports, each of a scheduler of its own, of which each gets at most one uop a cycle that another could take, and all together as many as they are (Zen 3: the ALUs); in ooo alone; 0: none") \
 	X(rename, stack_ports, 0, 0, 65535, "ports", "of the uop that adds what pushes and pops left to be added, where the stack pointer itself is read; 0: none") \
 	X(rename, stack_addresses, 1, 0, 1, "0/1", "1: addresses and copies of the stack pointer need that uop too; 0: what computes with it alone (AMD)") \
 	X(rob, entries, 224, 1, 4096, "slots", "reorder buffer") \

@@ -49,6 +49,19 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 	return best == NO_SCHEDULER ? free : mine[best];
 }
 
+/* The same of a uop of spread ports alone: a scheduler that got none in that cycle, where it can. */
+static uint16_t spread(struct ooo *o, uint64_t cycle, uint16_t ports, const uint8_t need[CORE_SCHEDULERS])
+{
+	rename_spread_from(o, cycle);
+	if (ports & ~o->spread_taken)
+		ports &= (uint16_t)~o->spread_taken;
+	if (ports & (ports - 1))
+		ports = choose_scheduler(o, ports, need);
+	o->spread_taken |= ports;
+	o->nr_spread++;
+	return ports;
+}
+
 /* One of the pairs that have a port for the uop; its ports outside of pairs stay open to it whichever pair that is. */
 static uint16_t bind_pair(struct ooo *o, uint16_t ports)
 {
@@ -76,6 +89,8 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 			ports = bind_in_turn(ports & o->turn, o->turn, &o->turn_behind);
 		else if (ports & o->turn_data)
 			ports = bind_in_turn(ports & o->turn_data, o->turn_data, &o->turn_data_behind);
+		else if (ports && !(ports & ~o->spread))
+			ports = spread(o, a->dispatch, ports, need);
 		else if (ports & (ports - 1))
 			ports = bind_pair(o, choose_scheduler(o, ports, need));
 		o->port[i] = ports;
@@ -180,6 +195,7 @@ void rename_init(struct ooo *o)
 	o->nr_pairs = bind_pairs(d, o->pair, &o->paired);
 	o->turn = o->turn_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
 	o->turn_data = o->turn_data_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn_data);
+	o->spread = core_desc_with_twins(d, (uint16_t)d->rename_spread_ports);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->vain = d->issue_in_vain ? o->paired : 0;
 	o->bound_cycle = UINT64_MAX;

@@ -142,6 +142,34 @@ static inline void wait_for_queue(struct ooo *o, struct wait *w, unsigned need)
 	}
 }
 
+/* What spread ports got is that of the cycle of dispatch. */
+static inline void rename_spread_from(struct ooo *o, uint64_t cycle)
+{
+	if (o->spread_cycle != cycle) {
+		o->spread_cycle = cycle;
+		o->spread_taken = 0;
+		o->nr_spread = 0;
+	}
+}
+
+/* Where the spread ports have got as many uops in the cycle as they are, one more dispatches in the next. */
+static inline void wait_for_spread(struct ooo *o, struct attempt *a, struct wait *w)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < a->nr_uops && !any; i++) {
+		uint16_t ports = uop_ports(o, a, &a->uop[i]);
+		any = ports && !(ports & ~o->spread);
+	}
+	rename_spread_from(o, a->dispatch);
+	if (!any || o->nr_spread < (unsigned)__builtin_popcount((unsigned)o->desc->rename_spread_ports))
+		return;
+	wait_for(w, a->dispatch + 1, WAIT_WIDTH, 0);
+	release_advance(&o->held, w->cycle);
+	a->dispatch = w->cycle;
+	a->slot_position = 0;
+}
+
 static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
 {
 	if (a->nr_uops == 1 && o->desc->rename_bind_ports) { /* the most frequent, by a short way */
@@ -159,6 +187,8 @@ static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
 			wait_for_queue(o, w, 1);
 		return;
 	}
+	if (o->spread)
+		wait_for_spread(o, a, w);
 	uint8_t need[CORE_SCHEDULERS] = { 0 };
 	unsigned queued = 0;
 	for (unsigned needed = rename_assign_ports(o, a, need); needed; needed &= needed - 1) {
@@ -246,12 +276,21 @@ static inline void take_slots(struct ooo *o, struct attempt *a, uint64_t cycle)
 		o->rename_used = width;
 }
 
+/* The first cycle with room for so many slots: for one of them, or where an instruction's stay together for all, unless they are more than a cycle's. */
+static inline uint64_t width_free(const struct ooo *o, unsigned slots)
+{
+	unsigned width = (unsigned)o->desc->rename_width, whole = slots < width ? slots : width;
+	unsigned need = o->desc->rename_whole && whole ? whole : 1;
+
+	return o->rename_cycle + (o->rename_used + need > width);
+}
+
 /* All that holds dispatch back but the schedulers. */
 static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a, bool plain)
 {
 	const struct insn *in = a->in;
 	struct limits l = {
-		.width = o->rename_cycle + (o->rename_used >= (unsigned)o->desc->rename_width),
+		.width = width_free(o, a->slots),
 		.rob = rob_free(o, a->slots),
 		.integer = registers_free(o, BANK_INTEGER, integer_need(o, in)),
 		.vector = registers_free(o, BANK_VECTOR, in->nr_vector),
@@ -280,7 +319,7 @@ static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a,
 /* A move that makes one uop with what is behind it: in the cycle in which that has room in the rename width. */
 static inline void join(struct ooo *o, struct attempt *a)
 {
-	take_slots(o, a, later(o->rename_cycle + (o->rename_used >= (unsigned)o->desc->rename_width), a->fetched.avail));
+	take_slots(o, a, later(width_free(o, a->slots), a->fetched.avail));
 	a->eliminated = true;
 	a->nr_uops = 0;
 	o->held.held.of[HELD_MOVE + bank_of(a->in->dst[0])]++;
