@@ -53,7 +53,7 @@ static __attribute__((noinline)) void briefs_grow(struct briefs *b)
 
 static inline void briefs_check(struct briefs *b)
 {
-	if (b->nr_groups != b->recipes->nr_groups)
+	if (b->nr && b->nr_groups != b->recipes->nr_groups)
 		memset(b->of, 0, b->nr * sizeof *b->of);
 	b->nr_groups = b->recipes->nr_groups;
 }
