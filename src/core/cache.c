@@ -200,6 +200,7 @@ uint64_t cache_insert(struct cache *c, uint64_t line, struct cache_victim *victi
 	uint64_t at = (uint64_t)set * c->ways + way;
 
 	victim->line = c->tags[at];
+	victim->fill = c->lines[at].fill;
 	victim->dirty = victim->line != CACHE_EMPTY && c->lines[at].dirty;
 	c->tags[at] = line;
 	c->lines[at] = (struct cache_line){ .from = LEVEL_NONE };

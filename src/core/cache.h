@@ -51,6 +51,7 @@ struct cache {
 
 struct cache_victim {
 	uint64_t line;         /* CACHE_EMPTY: none */
+	uint64_t fill;
 	bool dirty;
 };
 

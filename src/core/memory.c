@@ -129,7 +129,7 @@ static inline void load_line(struct memory *m, uint64_t cycle, uint64_t vaddr, u
 /* Ownership of the line of `vaddr`; done is the cycle it is there. Returns the line. */
 static uint64_t own_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a)
 {
-	*a = (struct access){ 0 };
+	*a = (struct access){ .write = true };
 	uint64_t line = translate(m, &m->data, cycle, vaddr, a);
 	a->done = read_line(m, &m->data, a->tlb_done, line, (uint32_t)(vaddr & m->line_mask), a);
 	return line;

@@ -4,12 +4,18 @@
  * A miss takes a miss register at its start, and a line is usable by whoever waits for it in the cycle of its fill.
  */
 #include "core/memory_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/cycle.h"
 #include "core/memory_state.h"
 
 struct l1_desc {
 	const char *name, *tlb_name; /* of their groups of parameters */
 	const char *replacement;
 	int32_t size, ways, line, latency, mshrs, tlb_entries, tlb_ways;
+	int32_t set_fill;
 	bool ideal, ideal_tlb;
 };
 
@@ -19,7 +25,10 @@ static int l1_init(struct l1 *l, const struct l1_desc *p, enum reader reader, ui
 	l->reader = reader;
 	l->ideal = p->ideal;
 	l->ideal_tlb = p->ideal_tlb;
+	l->set.cycles = (uint64_t)p->set_fill;
 	int err = parts_cache(&l->lines, p->name, p->replacement, p->size, p->ways, p->line);
+	if (!err && l->set.cycles && !(l->set.coming = calloc((size_t)(p->size / (p->ways * p->line)), sizeof *l->set.coming)))
+		err = -ENOMEM;
 	if (!err)
 		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
 	if (!err)
@@ -30,6 +39,7 @@ static int l1_init(struct l1 *l, const struct l1_desc *p, enum reader reader, ui
 static void l1_fini(struct l1 *l)
 {
 	cache_fini(&l->lines);
+	free(l->set.coming);
 	mshr_fini(&l->mshr);
 	tlb_fini(&l->tlb);
 }
@@ -40,8 +50,10 @@ int memory_l1_init(struct memory *m, const struct core_desc *d, uint64_t window)
 	.size = d->group##_size, .ways = d->group##_ways, .line = d->group##_line, .latency = d->group##_latency, \
 	.mshrs = d->group##_mshrs, .tlb_entries = d->tlb##_entries, .tlb_ways = d->tlb##_ways, \
 	.ideal = d->ideal.ideal_, .ideal_tlb = d->ideal.ideal_tlb_ }
-	const struct l1_desc data = L1(l1d, dtlb, l1d, dtlb), code = L1(l1i, itlb, l1i, itlb);
+	struct l1_desc data = L1(l1d, dtlb, l1d, dtlb);
+	const struct l1_desc code = L1(l1i, itlb, l1i, itlb);
 #undef L1
+	data.set_fill = d->l1d_set_fill;
 	int err = l1_init(&m->data, &data, READ_DATA, window);
 
 	if (!err)
@@ -59,6 +71,25 @@ void memory_l1_fini(struct memory *m)
 	stride_fini(&m->stride);
 }
 
+static struct leaving *leaving(struct l1 *l, uint64_t line)
+{
+	return &l->set.leaving[line * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (LEAVING - 1)];
+}
+
+/* `line`, behind L1D at `fill`, comes when it is its set's turn: before those that come already, or behind them. */
+static uint64_t come(struct l1 *l, uint64_t line, uint64_t fill)
+{
+	struct coming *c = &l->set.coming[cache_set(&l->lines, line)];
+
+	if (fill + l->set.cycles <= c->begin)
+		return fill;
+	if (fill > c->end)
+		c->begin = fill;
+	fill = later(fill, c->end);
+	c->end = fill + l->set.cycles;
+	return fill;
+}
+
 /* `line` is absent: asks for it at `cycle`, waiting for a miss register. The cycle it is there. */
 static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, struct access *a)
 {
@@ -70,6 +101,9 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 		hierarchy_read_near(&m->below, from, line, l->reader, &r);
 	else
 		hierarchy_read(&m->below, from, line, l->reader, &r);
+	uint64_t takes = r.fill - from;
+	if (l->set.cycles)
+		r.fill = come(l, line, r.fill);
 	uint64_t held = mshr_hold(&l->mshr, from, r.fill - from);
 	uint64_t fill = r.fill + (held - from);
 	a->mshr_wait = held - cycle;
@@ -83,6 +117,8 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 	};
 	if (victim.line != CACHE_EMPTY)
 		hierarchy_write(&m->below, fill, victim.line, victim.dirty);
+	if (victim.line != CACHE_EMPTY && l->set.cycles)
+		*leaving(l, victim.line) = (struct leaving){ .line = victim.line, .fill = victim.fill, .until = fill - takes };
 	if (victim.dirty && l == &m->data && m->victims && m->victims->nr < sizeof m->victims->cycle / sizeof *m->victims->cycle)
 		m->victims->cycle[m->victims->nr++] = fill;
 	return fill;
@@ -144,6 +180,12 @@ uint64_t memory_read_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64
 		a->llc_miss = here->from == LEVEL_MEMORY;
 		a->l1_miss = true;
 		return here->fill;
+	}
+	if (l->set.cycles && !a->write && leaving(l, line)->line == line && leaving(l, line)->until > cycle) {
+		const struct leaving *here = leaving(l, line);
+		a->level = here->fill > cycle ? LEVEL_FILL_BUFFER : LEVEL_L1;
+		a->l1_miss = here->fill > cycle;
+		return later(here->fill, cycle);
 	}
 	uint64_t fill = fetch_line(m, l, cycle, line, a);
 	uint64_t next = l->reader == READ_CODE ? m->code_next : m->next_on_miss, left = lines_left(m->line_shift, line);

@@ -24,8 +24,30 @@ struct port {
 	uint32_t bytes;        /* a cycle */
 };
 
+/*
+ * Lines come into one set of L1D some cycles apart (l1d.set_fill). As long as one waits for its turn, the line that it is to take
+ * the place of is still there: evicted in the order of the program, it may be hit by many in the order of time.
+ */
+enum { LEAVING = 64 };                 /* a power of two */
+
+struct leaving {
+	uint64_t line, fill, until;    /* there from `fill` to `until` */
+};
+
+/* Lines that come to a set one right after the other: the first at `begin`, another not before `end`. */
+struct coming {
+	uint64_t begin, end;
+};
+
+struct set_fill {
+	uint64_t cycles;       /* 0: not modelled */
+	struct coming *coming; /* [set]: the last such */
+	struct leaving leaving[LEAVING]; /* by a hash of the line */
+};
+
 struct l1 {
 	struct cache lines;
+	struct set_fill set;
 	struct mshr mshr;
 	uint64_t latency;
 	enum reader reader;

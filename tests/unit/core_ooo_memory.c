@@ -358,6 +358,39 @@ static void t334_victims(void **state)
 	}
 }
 
+/*
+ * Lines of one set of one way, in L2: they come as far apart as it says, and as long as the third waits, the second is on its way
+ * for others, too. Without it that is asked for again.
+ */
+static void t335_set_fill(void **state)
+{
+	static const struct { int32_t cycles; uint64_t apart; enum level again; } kind[] = { { 0, 1, LEVEL_L2 }, { 50, 50, LEVEL_FILL_BUFFER } };
+	enum { FIRST = 0x10000, SECOND = 0x11000, THIRD = 0x12000, BEFORE = 5 };
+
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.l1d_size = 4096;
+		m->desc.l1d_ways = 1;
+		m->desc.l1d_set_fill = kind[k].cycles;
+		m->desc.l2_bandwidth = 64;
+		uint32_t read = make_load(m, R3, R1), apart = make_flagged(m, INSN_SERIALIZE);
+		run_access(m, read, SECOND, 8);
+		run_access(m, read, THIRD, 8);
+		run_insn(m, apart);
+		run_access(m, read, FIRST, 8);
+		run_insn(m, apart);
+		run_access(m, read, SECOND, 8);
+		run_access(m, read, THIRD, 8);
+		run_access(m, read, SECOND, 8);
+		machine_time(m);
+		const struct timed *second = committed(m, BEFORE), *third = committed(m, BEFORE + 1), *again = committed(m, BEFORE + 2);
+		assert_int_equal(timed_data_level(second), LEVEL_L2);
+		assert_int_equal(third->fetch + third->complete - second->fetch - second->complete, kind[k].apart);
+		assert_int_equal(timed_data_level(again), kind[k].again);
+		machine_free(m);
+	}
+}
+
 /* A first load from memory, then its line. */
 static void t340_miss(void **state)
 {
@@ -436,6 +469,7 @@ int main(void)
 		cmocka_unit_test(t320_violation),
 		cmocka_unit_test(t330_store_queue),
 		cmocka_unit_test(t331_drain), cmocka_unit_test(t332_merged), cmocka_unit_test(t333_leave_to_merge), cmocka_unit_test(t334_victims),
+		cmocka_unit_test(t335_set_fill),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t341_on_its_way),
 		cmocka_unit_test(t430_repeat),
