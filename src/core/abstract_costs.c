@@ -135,6 +135,7 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	c->rob = (uint32_t)d->rob_entries;
 	c->queue = (uint32_t)d->queue_entries;
 	c->load_queue = (uint32_t)d->load_queue_entries;
+	c->memory = (uint32_t)d->rename_memory;
 	c->whole = d->rename_whole != 0;
 	c->in_vain = d->issue_in_vain != 0;
 	c->holds_entry = (uint32_t)d->load_queue_holds_entry;

@@ -29,6 +29,7 @@ enum {
 	NEAR_STORES = 64,              /* so many of it stay in the nearest cache */
 	NUMBERED = UINT16_MAX + 1,     /* number of the first record: nobody, 0, is farther back than a record can say */
 	BLOCKS = 128,                  /* of fetch, that are remembered: more than prediction runs ahead */
+	MOST_MEMORY = 16,              /* of rename.memory */
 	WAITING_WINDOW = 1 << 15,      /* cycles; what waits longer counts as issued then */
 };
 
@@ -117,6 +118,8 @@ struct chrono {
 	struct when *freed;            /* [n % STORE_RING]: it has left the store queue */
 	uint64_t nr_written;
 	struct arrivals line1, line2;     /* of L1D, L2 */
+	uint64_t memory[MOST_MEMORY];  /* [n % cost.memory]: ticks when the n-th that accesses memory was dispatched */
+	uint64_t nr_memory;
 	struct waiting *scheduler[CORE_SCHEDULERS];
 	struct slots *bound;           /* [CORE_PORTS]: those of pairs, to which uops are bound as if by chance; NULL: there are none */
 	uint32_t draw;

@@ -184,6 +184,20 @@ INLINE void stay_together(const struct chrono *v, uint64_t *frontend, unsigned s
 		*frontend += taken ? ABSTRACT_TICKS - taken : 0;
 }
 
+/* One that accesses memory is dispatched in a later cycle than the one that so many before it were that are dispatched in one. */
+INLINE void wait_for_memory(struct chrono *v, struct flow *f)
+{
+	uint64_t *back = &v->memory[v->nr_memory % v->cost.memory];
+	uint64_t free = (cycle_of(*back) + 1) * ABSTRACT_TICKS;
+
+	if (v->nr_memory >= v->cost.memory && f->frontend.t < free) {
+		f->frontend.t = free;
+		f->why = RESOURCE_FRONTEND;
+	}
+	v->nr_memory++;
+	*back = f->frontend.t;
+}
+
 /* Algorithm 1, lines 20 to 26. */
 INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path, struct way *y)
 {
@@ -199,6 +213,8 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 		f->why = RESOURCE_FRONTEND;
 	if (path == PATH_ANY && v->cost.whole)
 		stay_together(v, &f->frontend.t, y->slots);
+	if (path_takes_words(path) && v->cost.memory && (y->loads || y->stores))
+		wait_for_memory(v, f);
 	if (y->slots) {
 		f->frontend.t += y->slots * v->inverse[RESOURCE_FRONTEND];
 		add_self(v, mode, &f->frontend);

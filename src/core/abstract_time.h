@@ -75,6 +75,7 @@ struct abstract_costs {
 	uint32_t runahead;             /* blocks of fetch that prediction is ahead; 0: none */
 	struct misses misses[NR_MISSES];
 	uint32_t rob, queue, load_queue, store_queue;
+	uint32_t memory;               /* instructions that access memory, dispatched in a cycle; 0: any number */
 	bool whole;                    /* the slots of one instruction are dispatched in one cycle */
 	bool in_vain;                  /* what waits for a result of one cycle takes ports in vain */
 	uint32_t holds_entry;          /* cycles that a load keeps its scheduler's entry beyond its issue */

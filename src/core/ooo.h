@@ -94,6 +94,8 @@ struct ooo {
 	uint16_t spread_taken;         /* of them those that got one in ... */
 	unsigned nr_spread;            /* uops that they all got in ... */
 	uint64_t spread_cycle;
+	uint32_t nr_memory;            /* loads and stores dispatched in ... */
+	uint64_t memory_cycle;
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
 	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
 	uint8_t stack_pointer;         /* the register; REG_NONE: not seen yet */

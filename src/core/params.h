@@ -72,6 +72,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 #define BACKEND_PARAMS(X) \
 	X(rename, width, 4, 1, 16, "slots/cycle", "fused-domain uops renamed and dispatched a cycle; the issue slots T") \
 	X(rename, whole, 0, 0, 1, "0/1", "1: the slots of one instruction are dispatched in one cycle, or from the start of one where they are more than its; 0: they fill what is left") \
+	X(rename, memory, 0, 0, 16, "instructions/cycle", "that access memory, of those renamed and dispatched a cycle; 0: any number") \
 	X(rename, latency, 1, 0, 20, "cycles", "uop queue to the ROB") \
 	X(rename, move_slots, 0, 0, 64, "moves", "eliminated moves in flight, each bank; 0: moves execute") \
 	X(rename, move_release, 2, 0, 20, "cycles", "before a slot of an overwritten eliminated move is free again") \

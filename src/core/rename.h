@@ -170,6 +170,26 @@ static inline void wait_for_spread(struct ooo *o, struct attempt *a, struct wait
 	a->slot_position = 0;
 }
 
+/* Where as many that access memory as may be were dispatched in the cycle, one more is in the next. */
+static inline void wait_for_memory(struct ooo *o, struct attempt *a, struct wait *w)
+{
+	if (o->memory_cycle != a->dispatch || o->nr_memory < (unsigned)o->desc->rename_memory)
+		return;
+	wait_for(w, a->dispatch + 1, WAIT_WIDTH, 0);
+	release_advance(&o->held, w->cycle);
+	a->dispatch = w->cycle;
+	a->slot_position = 0;
+}
+
+static inline void memory_dispatched(struct ooo *o, uint64_t cycle)
+{
+	if (o->memory_cycle != cycle) {
+		o->memory_cycle = cycle;
+		o->nr_memory = 0;
+	}
+	o->nr_memory++;
+}
+
 static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
 {
 	if (a->nr_uops == 1 && o->desc->rename_bind_ports) { /* the most frequent, by a short way */
@@ -355,8 +375,13 @@ static inline void rename_dispatch(struct ooo *o, struct attempt *a, bool plain)
 		a->eliminated = eliminate(o, a);
 	if (a->eliminated)
 		a->nr_uops = 0;
+	bool memory = !plain && d->rename_memory && a->nr_uops && in->flags & (INSN_LOAD | INSN_STORE);
+	if (memory)
+		wait_for_memory(o, a, &w);
 	if (a->nr_uops)
 		schedule(o, a, &w);
+	if (memory)
+		memory_dispatched(o, w.cycle);
 	take_slots(o, a, w.cycle);
 	if (a->eliminated)
 		o->held.held.of[HELD_MOVE + bank_of(in->dst[0])]++;

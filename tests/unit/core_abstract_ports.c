@@ -322,6 +322,32 @@ static void test_219_whole(void **state)
 	}
 }
 
+/* Of six a cycle, three may access memory: as on the detailed core. */
+static void test_220_memory(void **state)
+{
+	static const struct { int32_t most; unsigned loads, fillers; uint64_t cycles; } kind[] = {
+		{ 0, 5, 4, 45 }, { 3, 5, 4, 60 }, { 3, 3, 3, 30 }, { 3, 6, 6, 60 }, { 3, 4, 2, 40 }, { 1, 2, 4, 60 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = wide_machine();
+		uint32_t load = make_load(m, 1, 2), nop = make_flagged(m, INSN_NOP);
+		unsigned nr = kind[k].loads + kind[k].fillers;
+		m->desc.rename_width = 6;
+		m->desc.rename_memory = kind[k].most;
+		m->desc.sched0_entries = m->desc.sched1_entries = m->desc.load_queue_entries = m->desc.rob_entries = 400;
+		for (unsigned i = 0; i < 60 * nr; i++) {
+			if (i % nr < kind[k].loads)
+				run_access(m, load, 0x8000, 8);
+			else
+				run_insn(m, nop);
+		}
+		time_steps(m, 1000);
+		assert_int_equal(timed_dispatch(committed(m, 40 * nr)) - timed_dispatch(committed(m, 10 * nr)), kind[k].cycles);
+		machine_free(m);
+	}
+}
+
 /* Each uop goes to the port next in turn, or to the first behind it that it can use: the order decides how well four ports are used. */
 static void test_216_bound_in_turn(void **state)
 {
@@ -402,7 +428,7 @@ int main(void)
 		cmocka_unit_test(test_210_more_uops_than_all_entries),
 		cmocka_unit_test(test_211_queue_before_schedulers),
 		cmocka_unit_test(test_209_forwarding), cmocka_unit_test(test_215_stack_engine),
-		cmocka_unit_test(test_219_whole), cmocka_unit_test(test_216_bound_in_turn), cmocka_unit_test(test_217_bound_to_pairs), cmocka_unit_test(test_218_in_vain),
+		cmocka_unit_test(test_219_whole), cmocka_unit_test(test_220_memory), cmocka_unit_test(test_216_bound_in_turn), cmocka_unit_test(test_217_bound_to_pairs), cmocka_unit_test(test_218_in_vain),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,47 @@ static void t226_whole(void **state)
 	}
 }
 
+/* Loads and nops, over and over, of which six fit into a cycle: cycles of thirty rounds, as long as queues take all. */
+static uint64_t cycles_of_accesses(int32_t most, unsigned loads, unsigned fillers)
+{
+	struct machine *m = machine_new();
+	uint32_t load = make_load(m, R3, R2), nop = make_flagged(m, INSN_NOP);
+	unsigned nr = loads + fillers;
+
+	m->desc.ideal.l1d = true;
+	m->desc.rename_width = 6;
+	m->desc.rename_memory = most;
+	m->desc.commit_width = 32;
+	m->desc.fetch_width = m->desc.decode_width = 16;
+	m->desc.fetch_bytes = 64;
+	m->desc.sched1_entries = m->desc.load_queue_entries = m->desc.rob_entries = 400;
+	for (unsigned i = 0; i < 60 * nr; i++) {
+		if (i % nr < loads)
+			run_access(m, load, 0x10000, 8);
+		else
+			run_insn(m, nop);
+	}
+	machine_time(m);
+	uint64_t cycles = timed_dispatch(committed(m, 40 * nr)) - timed_dispatch(committed(m, 10 * nr));
+	machine_free(m);
+	return cycles;
+}
+
+/* What accesses memory, three a cycle at most: the next begins a cycle, in which three more fit. */
+static void t229_memory(void **state)
+{
+	static const struct { int32_t most; unsigned loads, fillers; uint64_t cycles; } kind[] = {
+		{ 0, 5, 4, 45 }, { 3, 5, 4, 60 },      /* LLL, LLNNNN */
+		{ 3, 3, 3, 30 }, { 3, 2, 4, 30 },
+		{ 3, 6, 6, 60 },                       /* NNNLLL, LLLNNN */
+		{ 3, 4, 2, 40 },                       /* three a cycle */
+		{ 1, 1, 5, 30 }, { 1, 2, 4, 60 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++)
+		assert_int_equal(cycles_of_accesses(kind[k].most, kind[k].loads, kind[k].fillers), kind[k].cycles);
+}
+
 /* One of ALU0 where `narrow` says so, else of both, over and over, each port with a scheduler of its own: cycles of a hundred of them all. */
 static uint64_t cycles_of_spread(int32_t ports, const char *narrow)
 {
@@ -107,7 +148,7 @@ static void t228_spread_as_many_as_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t226_whole), cmocka_unit_test(t227_spread), cmocka_unit_test(t228_spread_as_many_as_ports),
+		cmocka_unit_test(t226_whole), cmocka_unit_test(t229_memory), cmocka_unit_test(t227_spread), cmocka_unit_test(t228_spread_as_many_as_ports),
 	};
 
 	return cmocka_run_group_tests_name("core_ooo_rename", tests, NULL, NULL);
