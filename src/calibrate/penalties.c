@@ -26,29 +26,44 @@ static int time_line(const struct experiment *x, const char *before, const char 
 }
 
 /*
- * A load from one of two places that have just been written, of which it cannot be known beforehand: where it always is
- * the same, Zen renames memory, and the load takes no time.
+ * Loads, `loads` in a round, from one of two places that have just been written, of which it cannot be known beforehand: where
+ * it always is the same, Zen renames memory, and the load takes no time.
  */
-static int changing_source(struct experiment *x, struct estimate *e)
+static int changing_source(struct experiment *x, unsigned loads, struct estimate *e)
 {
-	enum { ROUNDS = 60, PLACES = 4096 };
-	struct kernel k = { .memory = x->bench->scratch, .rounds = ROUNDS };
+	enum { CHAIN = 1440, PLACES = 4096 };
+	struct kernel k = { .memory = x->bench->scratch, .rounds = CHAIN / loads };
 	GString *body = g_string_new(NULL);
 	uint64_t seed = 0x9fb21c651e98df25u;
 	int ret;
 
-	for (size_t i = 0; i < ROUNDS * REPEAT; i++) {
+	for (size_t i = 0; i < CHAIN; i++) {
 		uint64_t place = (next_random(&seed) >> 33 & 1) * 64;
 
 		memcpy(x->bench->scratch + PLACES + i * sizeof place, &place, sizeof place);
 	}
-	for (int i = 0; i < REPEAT; i++)
-		g_string_append_printf(body, "movq %%rax, 64(%%rdi)\nmovq %%rax, 128(%%rdi)\nmovq %d(%%r9), %%r10\nmovq 64(%%rdi,%%r10), %%rax\n", 8 * i);
-	g_string_append_printf(body, "addq $%d, %%r9\n", 8 * REPEAT);
+	for (unsigned i = 0; i < loads; i++)
+		g_string_append_printf(body, "movq %%rax, 64(%%rdi)\nmovq %%rax, 128(%%rdi)\nmovq %u(%%r9), %%r10\nmovq 64(%%rdi,%%r10), %%rax\n", 8 * i);
+	g_string_append_printf(body, "addq $%u, %%r9\n", 8 * loads);
 	ret = bench_make(x->bench, &(struct kernel_text){ .before = "leaq 4096(%rdi), %r9\n", .body = body->str }, &k.run);
 	if (!ret)
-		*e = estimate_scaled(bench_measure(x->bench, &k), 1.0 / REPEAT);
+		*e = estimate_scaled(bench_measure(x->bench, &k), 1.0 / loads);
 	g_string_free(body, TRUE);
+	return ret;
+}
+
+/* The least by rounds of some lengths: on Zen 3 some take up to 1.5 cycles a load longer, for no reason that is known. */
+static int forwarding_at_best(struct experiment *x, struct estimate *e)
+{
+	static const unsigned loads[] = { 24, 30, 40, 48, 60, 72, 96, 120 };
+	struct estimate again;
+	int ret = changing_source(x, loads[0], e);
+
+	for (size_t i = 1; i < G_N_ELEMENTS(loads) && !ret; i++) {
+		ret = changing_source(x, loads[i], &again);
+		if (!ret && !again.noisy && (e->noisy || again.value < e->value))
+			*e = again;
+	}
 	return ret;
 }
 
@@ -152,7 +167,7 @@ static int forwarding(struct experiment *x)
 	int ret = time_line(x, NULL, "movq %rax, 64(%rdi)\nmovq 64(%rdi), %rax\n", &same);
 
 	if (!ret)
-		ret = changing_source(x, &e);
+		ret = forwarding_at_best(x, &e);
 	if (ret)
 		return ret;
 	/* The model counts from the cycle the store's data is known, one behind its uop. */

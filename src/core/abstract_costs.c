@@ -68,6 +68,8 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->code[LEVEL_MEMORY] = ticks(memory);
 	c->forward[0] = ticks(d->forward_latency);
 	c->forward[1] = ticks(d->forward_latency + d->forward_vector);
+	c->stored[0] = ABSTRACT_TICKS;
+	c->stored[1] = ABSTRACT_TICKS + ticks(d->forward_from_vector);
 	c->narrow = ticks(d->forward_narrow);
 	c->forward_fail = ticks(d->forward_fail_penalty);
 	c->alias = ticks(d->alias4k_penalty);

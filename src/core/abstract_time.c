@@ -369,7 +369,7 @@ INLINE void execute_stores(struct chrono *v, const enum chrono_mode mode, struct
 		for (unsigned i = 0; i < y->nr_stores; i++)
 			keep(mode, &v->stored[(v->nr_written + i) % STORE_RING], &s);
 	issue(v, mode, y, PART_STD, &s);
-	s.t += y->p->stores_result ? 0 : ABSTRACT_TICKS;
+	s.t += y->p->stores_result ? 0 : v->cost.stored[!!(y->kind & INSN_VECTOR_MEM)];
 	add_self(v, mode, &s);
 	constrain(v, mode, &y->data, &s);
 	constrain(v, mode, &y->complete, &y->data);

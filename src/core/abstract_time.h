@@ -57,6 +57,7 @@ struct abstract_costs {
 	uint64_t load[2], load_extra;  /* L1D hit, load to use, [1]: by a simple address; a cycle more of a form that takes longer */
 	uint64_t level[LEVEL_MEMORY + 1]; /* load to use from there: L2, LLC, MEMORY */
 	uint64_t code[LEVEL_MEMORY + 1]; /* stall of the front end for a line from there */
+	uint64_t stored[2];            /* until a store has its data, from a general register and a vector one */
 	uint64_t forward[2], narrow;   /* store to load, into a general register and a vector one; more for fewer bytes than the store's */
 	uint64_t forward_fail, alias;  /* a load of what a store wrote in part, once that is in L1D; one that aliases a store */
 	uint64_t second, walk;         /* translation from the second level; a walk beside its loads */

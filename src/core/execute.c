@@ -389,6 +389,12 @@ static void fences(struct ooo *o, struct attempt *a)
 		a->complete = later(a->complete, later(o->completed, a->dispatch_last + (unsigned)d->issue_latency));
 }
 
+/* From the cycle the uop of the store's data issues in until the store has them. */
+static inline unsigned data_latency(const struct ooo *o, const struct insn *in)
+{
+	return !in->stores_result + (in->flags & INSN_VECTOR_MEM ? (unsigned)o->desc->forward_from_vector : 0);
+}
+
 void execute(struct ooo *o, struct attempt *a)
 {
 	const struct insn *in = a->in;
@@ -444,7 +450,7 @@ void execute(struct ooo *o, struct attempt *a)
 		} else {
 			uint64_t from = first_store > nr_loads && !in->branch ? a->chain_end : ready;
 			a->value = from;
-			a->data = later(a->data, issue_uop(o, a, i, later(uop_floor(o, a, i), from)) + !in->stores_result);
+			a->data = later(a->data, issue_uop(o, a, i, later(uop_floor(o, a, i), from)) + data_latency(o, in));
 			a->complete = later(a->complete, a->data);
 		}
 	}

@@ -53,6 +53,12 @@ static void test_301_store_to_load(void **state)
 	assert_int_equal(between(m, 1, 99), 49 * (3 + (uint64_t)m->desc.forward_latency));
 	m->insn[load].address_extra = 0;
 	m->insn[load].load_extra = 0;
+	/* The data of a vector register are with the store later. */
+	m->desc.forward_from_vector = 4;
+	m->insn[store].flags |= INSN_VECTOR_MEM;
+	time_steps(m, 100);
+	assert_int_equal(between(m, 1, 99), 49 * (1 + 4 + (uint64_t)m->desc.forward_latency));
+	m->insn[store].flags &= ~(uint32_t)INSN_VECTOR_MEM;
 	m->nr_steps = 0;
 	for (int i = 0; i < 50; i++) {
 		run_access(m, store, 0x8000, 4);

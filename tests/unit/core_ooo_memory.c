@@ -55,11 +55,12 @@ static void t311_partial(void **state)
 	machine_free(m);
 }
 
-/* The data known long since: no sooner than from L1D. A vector register, and fewer bytes than were stored, take longer. */
+/* The data known long since: no sooner than from L1D. A vector register on either side, and fewer bytes than were stored, take longer. */
 static void t312_forward_kinds(void **state)
 {
-	static const struct { uint32_t flags; uint16_t bytes; uint8_t late, complete; } kind[] = {
-		{ 0, 8, 1, 4 + 5 }, { 0, 8, 20, 25 + 3 }, { INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 }, { 0, 4, 20, 25 + 3 + 2 },
+	static const struct { uint32_t stored, flags; uint16_t bytes; uint8_t late, complete; } kind[] = {
+		{ 0, 0, 8, 1, 4 + 5 }, { 0, 0, 8, 20, 25 + 3 }, { 0, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 }, { 0, 0, 4, 20, 25 + 3 + 2 },
+		{ INSN_VECTOR_MEM, 0, 8, 20, 25 + 3 + 5 }, { INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5 },
 	};
 
 	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
@@ -67,11 +68,13 @@ static void t312_forward_kinds(void **state)
 		m->desc.ideal.l1d = true;
 		m->desc.forward_latency = 3;
 		m->desc.forward_vector = 1;
+		m->desc.forward_from_vector = 5;
 		m->desc.forward_narrow = 2;
 		m->desc.memdep_entries = 0;
 		run_insn(m, make_alu(m, R1, 0, 0, kind[k].late, ALU));
-		run_access(m, make_store(m, R2, kind[k].late > 1 ? R1 : R2), 0x10000, 8);
-		uint32_t load = make_load(m, R3, R2);
+		uint32_t store = make_store(m, R2, kind[k].late > 1 ? R1 : R2), load = make_load(m, R3, R2);
+		m->insn[store].flags |= kind[k].stored;
+		run_access(m, store, 0x10000, 8);
 		m->insn[load].flags |= kind[k].flags;
 		run_access(m, load, 0x10000, kind[k].bytes);
 		machine_time(m);

@@ -112,7 +112,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "branch.indirect_", !d->branch_indirect_entries }, { "rename.move_", !d->rename_move_slots },
 		{ "rename.bind_", !d->rename_bind_ports }, { "rename.bind_pairs", !d->rename_bind_pairs }, { "rename.bind_turn", !d->rename_bind_turn },
 		{ "rename.spread_ports", !d->rename_spread_ports }, { "rename.whole", !d->rename_whole },
-		{ "rename.memory", !d->rename_memory },
+		{ "rename.memory", !d->rename_memory }, { "forward.from_vector", !d->forward_from_vector },
 		{ "prefetch.l1_stride", !d->prefetch_l1_stride },
 		{ "prefetch.l2_stream", !d->prefetch_l2_stream }, { "repeat.", strcmp(d->isa, "x86-64") != 0 },
 		{ "sched2.", !d->sched2_entries }, { "sched3.", !d->sched3_entries }, { "sched4.", !d->sched4_entries },
