@@ -184,6 +184,16 @@ static void settle(struct lanes *l)
 	relay_wait(l->relay);
 }
 
+/* Whether brief records are enough for all. */
+static bool brief(const struct lanes *l)
+{
+	bool asked = l->log;
+
+	for (size_t i = 0; i < l->nr_methods; i++)
+		asked |= l->method[i]->waits;
+	return !asked;
+}
+
 /* The methods are told of a new thread with their own thread at rest. */
 static int lane_new(struct lanes *l, uint32_t thread)
 {
@@ -193,7 +203,8 @@ static int lane_new(struct lanes *l, uint32_t thread)
 	lane->lanes = l;
 	lane->target = g_new0(struct feed_target, l->nr_methods);
 	feed_init(&lane->feed, &l->clock, thread, lane->target, l->nr_methods);
-	err = l->model->open(&lane->core, l->run.desc, l->code, (struct timed_sink){ .take = timed_take, .ctx = lane, .room = timed_room });
+	err = l->model->open(&lane->core, l->run.desc, l->code,
+	                     (struct timed_sink){ .take = timed_take, .ctx = lane, .room = timed_room, .brief = brief(l) });
 	settle(l);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
 		lane->target[i] = (struct feed_target){ l->method[i], l->state[i], g_malloc0(l->method[i]->lane_size) };

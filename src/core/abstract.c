@@ -84,7 +84,7 @@ static int abstract_open(struct core **out, const struct core_desc *desc, struct
 	if (!err)
 		err = outcomes_new(&a->outcomes, desc, code, &a->recipes);
 	if (!err)
-		err = chrono_new(&a->chrono, desc, &costs, &a->recipes, CHRONO_RECORDS);
+		err = chrono_new(&a->chrono, desc, &costs, &a->recipes, sink.brief ? CHRONO_BRIEF : CHRONO_RECORDS);
 	if (err) {
 		abstract_close((struct core *)a);
 		return err;

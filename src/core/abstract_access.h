@@ -263,7 +263,7 @@ INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 	struct when below = line_there(mode, &v->line2, slot2);
 	if (constrain(v, mode, w, &below)) {
 		y->why = REASON_LOAD;
-		if (mode == CHRONO_RECORDS) {
+		if (makes_records(mode)) {
 			level = (enum level)v->line2.from[slot2];
 			if (level == LEVEL_MEMORY)
 				y->psv |= PSV_ST_LLC;
@@ -297,7 +297,7 @@ INLINE void fill(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 	struct when below = line_there(mode, &v->line2, slot2);
 	bool waits = constrain(v, mode, w, &below);
 	hold_registers(v, mode, w, first, from);
-	line_comes(mode, &v->line1, slot1, w, mode == CHRONO_RECORDS && waits ? (enum level)v->line2.from[slot2] : from);
+	line_comes(mode, &v->line1, slot1, w, makes_records(mode) && waits ? (enum level)v->line2.from[slot2] : from);
 }
 
 /* Out of line, and by value: so the way of the instruction stays in registers where nothing misses. */
@@ -343,7 +343,7 @@ INLINE void hit(struct chrono *v, const enum chrono_mode mode, struct way *y, st
 	struct when comes = line_there(mode, &v->line1, outcome_slot(word));
 	if (constrain(v, mode, there, &comes)) {
 		y->why = REASON_LOAD;
-		if (mode == CHRONO_RECORDS) {
+		if (makes_records(mode)) {
 			y->level = LEVEL_FILL_BUFFER;
 			y->psv |= v->line1.from[outcome_slot(word)] == LEVEL_MEMORY ? PSV_ST_L1 | PSV_ST_LLC : PSV_ST_L1;
 		}
@@ -408,7 +408,7 @@ INLINE void forward(struct chrono *v, const enum chrono_mode mode, struct way *y
 
 	if (constrain_after(v, mode, there, &v->written[(v->nr_written - outcome_distance(word)) % STORE_RING], after))
 		y->why = REASON_LOAD;
-	if (mode == CHRONO_RECORDS && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)
+	if (makes_records(mode) && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)
 		y->level = LEVEL_FORWARD;
 }
 
@@ -439,7 +439,7 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 	} else {
 		constrain(v, mode, &y->loaded, &there);
 	}
-	if (mode == CHRONO_RECORDS) {
+	if (makes_records(mode)) {
 		y->psv |= events_of(word);
 		if (outcome_level(word) > (enum level)y->level)
 			y->level = (uint8_t)outcome_level(word);
@@ -461,7 +461,7 @@ INLINE void load_plain(struct chrono *v, const enum chrono_mode mode, struct way
 	hit(v, mode, y, &there, word);
 	there.t += y->p->load_extra * v->cost.load_extra;
 	constrain(v, mode, &y->loaded, &there);
-	if (mode == CHRONO_RECORDS && y->level == LEVEL_NONE)
+	if (makes_records(mode) && y->level == LEVEL_NONE)
 		y->level = LEVEL_L1;
 }
 
@@ -471,7 +471,7 @@ INLINE void store_word(struct chrono *v, const enum chrono_mode mode, struct way
 
 	if (outcome_tlb(word) != TLB_HIT) {
 		w.t += translate(v, mode, y, &w, outcome_tlb(word), walk);
-		if (mode == CHRONO_RECORDS)
+		if (makes_records(mode))
 			y->psv |= PSV_ST_TLB;
 	}
 	struct when there = line(v, mode, y, &w, word);

@@ -97,9 +97,9 @@ static int arrivals_init(struct arrivals *l, enum chrono_mode mode, uint32_t nr)
 {
 	l->nr = nr;
 	l->there = calloc(nr, sizeof *l->there);
-	l->who = mode != CHRONO_PLAIN ? calloc(nr, sizeof *l->who) : NULL;
-	l->from = mode == CHRONO_RECORDS ? calloc(nr, sizeof *l->from) : NULL;
-	return l->there && (l->who || mode == CHRONO_PLAIN) && (l->from || mode != CHRONO_RECORDS) ? 0 : -ENOMEM;
+	l->who = tells_who(mode) ? calloc(nr, sizeof *l->who) : NULL;
+	l->from = makes_records(mode) ? calloc(nr, sizeof *l->from) : NULL;
+	return l->there && (l->who || !tells_who(mode)) && (l->from || !makes_records(mode)) ? 0 : -ENOMEM;
 }
 
 static void arrivals_fini(struct arrivals *l)
@@ -225,7 +225,7 @@ int chrono_new(struct chrono **out, const struct core_desc *d, const struct abst
 		v->inverse[i] = costs->inverse[i];
 	forwarding(v);
 	v->flow.supply.t = costs->front;    /* cycle 0 is the first fetch */
-	v->flow.record = v->faulted = mode == CHRONO_RECORDS ? NUMBERED - 1 : 0;
+	v->flow.record = v->faulted = makes_records(mode) ? NUMBERED - 1 : 0;
 	if (make(v, d)) {
 		chrono_free(v);
 		return error_errno(ENOMEM, "abstract core");

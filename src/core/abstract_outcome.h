@@ -32,9 +32,9 @@ enum outcome_flags {
 	OUTCOME_TAKEN      = 1 << 3,
 	OUTCOME_DECODED    = 1 << 4,   /* through the decoders; else from the uop cache */
 	OUTCOME_BLOCK      = 1 << 5,   /* first of its fetch block or window */
-	OUTCOME_COUNTED    = 1 << 6,
+	OUTCOME_FAULT      = 1 << 6,
 	OUTCOME_ENTER      = 1 << 7,   /* of a signal handler: nothing before it led here */
-	OUTCOME_FAULT      = 1 << 8,
+	OUTCOME_COUNTED    = 1 << 8,
 	OUTCOME_LINES      = 1 << 9,   /* the first words are those of its code, up to OUTCOME_ACCESSES */
 	OUTCOME_READ       = 1 << 10,  /* times how many reads of lines of the uop cache have passed with it, up to OUTCOME_READS */
 };

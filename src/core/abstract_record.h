@@ -131,11 +131,16 @@ static __attribute__((noinline)) void flushes(unsigned timed, unsigned flags, bo
 		t->psv |= PSV_FL_EX;
 }
 
-/* The record *t of step *s from its passage; the path is constant, and with it what such instructions never do. */
-INLINE void record(const struct chrono *v, struct flow *f, const enum recipe_path path, const struct recipe *p, unsigned slots, unsigned flags,
-                   const struct step *s, const struct passage *w, struct timed *restrict t)
+/* Flags of the outcome that are the record's. */
+enum { SAME_FLAGS = OUTCOME_BLOCK | OUTCOME_COUNTED };
+_Static_assert((unsigned)OUTCOME_BLOCK == TIMED_PACKET_FIRST && (unsigned)OUTCOME_COUNTED == TIMED_COUNTED, "they are the same bits");
+
+/* The record *t of step *s from its passage; mode and path are constant, and with them what nobody asks for, and what such instructions never do. */
+INLINE void record(const struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path, const struct recipe *p,
+                   unsigned slots, unsigned flags, const struct step *s, const struct passage *w, struct timed *restrict t)
 {
 	const uint64_t slot = v->inverse[RESOURCE_FRONTEND];
+	const bool brief = mode == CHRONO_BRIEF, briefest = brief && path_is_simple(path); /* it never flushes */
 	const struct stages at = stages_of(w, slot, slots);
 	uint64_t avail = cycle_of(w->avail), fetch = avail > v->front ? avail - v->front : 0;
 
@@ -146,8 +151,8 @@ INLINE void record(const struct chrono *v, struct flow *f, const enum recipe_pat
 		fetch = f->fetch;
 	const uint64_t from = fetch * ABSTRACT_TICKS;
 	const struct stages after = {
-		at.dispatch - from, at.ready > from ? at.ready - from : 0, at.issue - from, at.complete - from,
-		at.leave - from, at.drain - from,
+		at.dispatch - from, !brief && at.ready > from ? at.ready - from : 0, brief ? 0 : at.issue - from,
+		briefest ? 0 : at.complete - from, at.leave - from, at.drain - from,
 	};
 
 	if (__builtin_expect(((avail - fetch) | after.dispatch | after.ready | after.issue | after.complete | after.leave | after.drain) < NEAR, 1)) {
@@ -165,14 +170,14 @@ INLINE void record(const struct chrono *v, struct flow *f, const enum recipe_pat
 	t->addr = s->addr;
 	t->insn = s->insn;
 	t->psv = (uint16_t)(w->psv | (!path_is_simple(path) && w->reason_dispatch == REASON_STORE_QUEUE ? PSV_DR_SQ : 0));
-	t->flags = (uint16_t)(p->timed | (flags & OUTCOME_BLOCK ? TIMED_PACKET_FIRST : 0u) | (flags & OUTCOME_COUNTED ? TIMED_COUNTED : 0u) |
+	t->flags = (uint16_t)(p->timed | (flags & SAME_FLAGS) |
 	                      (!path_is_simple(path) && s->flags & STEP_TAKEN ? TIMED_TAKEN : 0u) |
 	                      (path == PATH_ANY && flags & OUTCOME_ENTER ? TIMED_ENTER : 0u));
-	t->dispatch_by = back(f->record, w->dispatch_by);
-	t->issue_by = back(f->record, w->issue_by);
+	t->dispatch_by = brief ? 0 : back(f->record, w->dispatch_by);
+	t->issue_by = brief ? 0 : back(f->record, w->issue_by);
 	t->slots = (uint8_t)slots;
 	t->uops = p->uops;
-	t->why = (uint8_t)(dispatch_waits[w->reason_dispatch] | issue_waits[w->reason_issue] << 4);
+	t->why = briefest ? 0 : (uint8_t)(dispatch_waits[w->reason_dispatch] | issue_waits[w->reason_issue] << 4);
 	t->level = timed_level((enum level)w->level, (enum ilevel)code_levels[w->code_level], 0);
 	if (__builtin_expect(w->mispredicted || (path == PATH_ANY && (p->timed & TIMED_FLUSHER || flags & OUTCOME_FAULT)), 0))
 		flushes(p->timed, flags, w->mispredicted, t);

@@ -157,13 +157,17 @@ struct chrono {
 INLINE bool path_is_simple(const enum recipe_path path) { return path == PATH_SIMPLE || path == PATH_LOAD; }
 INLINE bool path_takes_words(const enum recipe_path path) { return path >= PATH_LOAD || path == PATH_ANY; }
 
+/* The same wherever the mode is: records are made of what is timed; times come with what they are due to. */
+INLINE bool makes_records(const enum chrono_mode mode) { return mode == CHRONO_RECORDS || mode == CHRONO_BRIEF; }
+INLINE bool tells_who(const enum chrono_mode mode) { return mode == CHRONO_RECORDS || mode == CHRONO_TAINT; }
+
 /* --- the three operations ---------------------------------------------------------------------------- */
 
 /* *to = *from, of what is kept from instruction to instruction. */
 INLINE void keep(const enum chrono_mode mode, struct when *to, const struct when *from)
 {
 	to->t = from->t;
-	if (mode != CHRONO_PLAIN)
+	if (tells_who(mode))
 		to->who = from->who;
 }
 
@@ -172,7 +176,7 @@ INLINE bool constrain(struct chrono *v, const enum chrono_mode mode, struct when
 {
 	if (c->t > this->t) {
 		this->t = c->t;
-		if (mode != CHRONO_PLAIN)
+		if (tells_who(mode))
 			this->who = c->who;
 		return true;
 	}
@@ -184,7 +188,7 @@ INLINE bool constrain(struct chrono *v, const enum chrono_mode mode, struct when
 /* The same by a time `later` after `c`. */
 INLINE bool constrain_after(struct chrono *v, const enum chrono_mode mode, struct when *this, const struct when *c, uint64_t later)
 {
-	struct when w = { .t = c->t + later, .who = mode != CHRONO_PLAIN ? c->who : 0 };
+	struct when w = { .t = c->t + later, .who = tells_who(mode) ? c->who : 0 };
 	return constrain(v, mode, this, &w);
 }
 
@@ -238,15 +242,15 @@ INLINE void add_self(struct chrono *v, const enum chrono_mode mode, struct when 
 
 INLINE struct when line_there(const enum chrono_mode mode, const struct arrivals *l, uint32_t slot)
 {
-	return (struct when){ .t = l->there[slot], .who = mode != CHRONO_PLAIN ? l->who[slot] : 0 };
+	return (struct when){ .t = l->there[slot], .who = tells_who(mode) ? l->who[slot] : 0 };
 }
 
 INLINE void line_comes(const enum chrono_mode mode, struct arrivals *l, uint32_t slot, const struct when *w, enum level from)
 {
 	l->there[slot] = w->t;
-	if (mode != CHRONO_PLAIN)
+	if (tells_who(mode))
 		l->who[slot] = w->who;
-	if (mode == CHRONO_RECORDS)
+	if (makes_records(mode))
 		l->from[slot] = (uint8_t)from;
 }
 
@@ -255,7 +259,7 @@ INLINE void lines_ahead(const struct chrono *v, const enum chrono_mode mode, con
 {
 	for (; word < end; word++) {
 		__builtin_prefetch(&v->line2.there[outcome_slot2(*word)]);
-		if (mode != CHRONO_PLAIN)
+		if (tells_who(mode))
 			__builtin_prefetch(&v->line2.who[outcome_slot2(*word)]);
 	}
 }

@@ -204,7 +204,8 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 	f->why = REASON_NONE;
 	admit(v, f, mode, y);
 	enter_schedulers(v, f, mode, path, y->p->part);
-	f->dispatch_by = f->why == REASON_NONE ? 0 : f->dispatch.who;
+	if (mode == CHRONO_RECORDS)
+		f->dispatch_by = f->why == REASON_NONE ? 0 : f->dispatch.who;
 	bool bubble = f->frontend.t < f->dispatch.t;
 	constrain(v, mode, &f->frontend, &f->dispatch);
 	if (constrain(v, mode, &f->frontend, &f->supply))
@@ -523,7 +524,7 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 	y.least = UINT64_MAX;
 	y.ready = 0;
 	f->record++;
-	if (mode != CHRONO_PLAIN)
+	if (tells_who(mode))
 		v->taints.now = f->record;
 	if (__builtin_expect((y.flags ^ f->counting) & OUTCOME_COUNTED, 0))
 		f->counting = chrono_count(v, f->counting, f->record, committed(f));
@@ -559,33 +560,37 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 			fences(v, f, mode, &y);
 		keep(mode, &v->pair, &y.end);
 	}
-	struct passage w = { .avail = f->supply.t, .dispatch_by = second ? 0 : f->dispatch_by, .reason_dispatch = f->why };
+	struct passage w = { .avail = f->supply.t, .reason_dispatch = f->why, .reason_issue = REASON_NONE };
+	if (mode == CHRONO_RECORDS && !second)
+		w.dispatch_by = f->dispatch_by;
 	retire(v, f, mode, &y, word, end, &drained);
 	bool mispredicted = !path_is_simple(path) && follow(v, f, mode, &y);
 	if (mode == CHRONO_TAINT)
 		judge(v, f, &y);
 
-	if (mode == CHRONO_RECORDS) {
+	if (makes_records(mode)) {
 		w.dispatch = f->dispatch.t;
-		w.ready = y.ready;
-		w.issue = y.least;
 		w.complete = y.complete.t;
 		w.leave = f->retire.t;
 		w.drain = drained;
 		w.front_stall = y.front_stall;
 		w.translation_stall = y.translation_stall;
-		w.issue_by = y.by;
-		w.reason_issue = y.why;
 		w.psv = y.psv;
 		w.level = y.level;
 		w.code_level = y.code_level;
 		w.mispredicted = mispredicted;
+		if (mode == CHRONO_RECORDS) {
+			w.ready = y.ready;
+			w.issue = y.least;
+			w.issue_by = y.by;
+			w.reason_issue = y.why;
+		}
 		if (!y.slots && !second) {     /* it comes along with the next, and so in that one's slot */
 			w.dispatch += v->inverse[RESOURCE_FRONTEND];
 			w.complete = later(w.complete, w.dispatch - 1);
 			w.leave = later(w.leave + v->inverse[RESOURCE_RETIRE], w.dispatch);
 		}
-		record(v, f, path, p, y.slots, y.flags, step, &w, out);
+		record(v, f, mode, path, p, y.slots, y.flags, step, &w, out);
 	}
 	return end;
 }
@@ -641,7 +646,8 @@ static inline const uint64_t *stretch(const uint64_t *word, const uint64_t *end)
 	return end - word < STRETCH ? end : word + STRETCH;
 }
 
-size_t chrono_records(struct chrono *v, const uint64_t **from, const uint64_t *end, const struct step **step, struct timed *t, size_t most)
+INLINE size_t records(struct chrono *v, const enum chrono_mode mode, const uint64_t **from, const uint64_t *end, const struct step **step,
+                      struct timed *t, size_t most)
 {
 	struct timed *first = t, *last = t + most;
 	const uint64_t *word = *from;
@@ -651,10 +657,10 @@ size_t chrono_records(struct chrono *v, const uint64_t **from, const uint64_t *e
 	learn_groups(v);
 	while (word < end && t < last) {
 		const uint64_t *stop = stretch(word, end);
-		lines_ahead(v, CHRONO_RECORDS, stop, stretch(stop, end));
+		lines_ahead(v, mode, stop, stretch(stop, end));
 		for (; word < stop && t < last; s++)
 			if (step_kind(s) == STEP_INSN)
-				word = one(v, &f, CHRONO_RECORDS, word, s, t++);
+				word = one(v, &f, mode, word, s, t++);
 	}
 	v->flow = f;
 	*from = word;
@@ -662,12 +668,30 @@ size_t chrono_records(struct chrono *v, const uint64_t **from, const uint64_t *e
 	return (size_t)(t - first);
 }
 
+/* A function for each mode: the state of one loop alone is what the compiler has to keep in registers. */
+static __attribute__((noinline)) size_t brief_records(struct chrono *v, const uint64_t **from, const uint64_t *end, const struct step **step,
+                                                      struct timed *t, size_t most)
+{
+	return records(v, CHRONO_BRIEF, from, end, step, t, most);
+}
+
+static __attribute__((noinline)) size_t full_records(struct chrono *v, const uint64_t **from, const uint64_t *end, const struct step **step,
+                                                     struct timed *t, size_t most)
+{
+	return records(v, CHRONO_RECORDS, from, end, step, t, most);
+}
+
+size_t chrono_records(struct chrono *v, const uint64_t **from, const uint64_t *end, const struct step **step, struct timed *t, size_t most)
+{
+	return v->mode == CHRONO_BRIEF ? brief_records(v, from, end, step, t, most) : full_records(v, from, end, step, t, most);
+}
+
 void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr)
 {
 	const uint64_t *end = word + nr;
 	struct flow f = v->flow;
 
-	assert(v->mode != CHRONO_RECORDS);
+	assert(!makes_records(v->mode));
 	learn_groups(v);
 	while (word < end) {
 		const uint64_t *stop = stretch(word, end);

@@ -107,7 +107,12 @@ struct causality_row {
 
 struct chrono;
 
-enum chrono_mode { CHRONO_PLAIN, CHRONO_RECORDS, CHRONO_TAINT };
+enum chrono_mode {
+	CHRONO_PLAIN,                  /* times alone */
+	CHRONO_BRIEF,                  /* records as timed_sink.brief has them (core.h) */
+	CHRONO_RECORDS,
+	CHRONO_TAINT,
+};
 
 /* One variant. `desc`: sizes of caches; `costs` is copied; `recipes` must outlive it. 0 or -errno. */
 int  chrono_new(struct chrono **out, const struct core_desc *desc, const struct abstract_costs *costs, const struct recipes *recipes,
@@ -115,13 +120,13 @@ int  chrono_new(struct chrono **out, const struct core_desc *desc, const struct 
 void chrono_free(struct chrono *v);
 
 /*
- * Times the instructions whose outcomes are word[0..nr), in any mode but CHRONO_RECORDS.
+ * Times the instructions whose outcomes are word[0..nr), in a mode without records.
  * Other variants may read the same words in other threads, and another thread may make further recipes.
  */
 void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr);
 
 /*
- * Mode CHRONO_RECORDS: of (*word .. end), the instructions of the steps from *step on, at most `most`; t[] gets a record each.
+ * Modes CHRONO_BRIEF and CHRONO_RECORDS: of (*word .. end), the instructions of the steps from *step on, at most `most`; t[] gets a record each.
  * *word and *step go to what is left. Returns how many.
  */
 size_t chrono_records(struct chrono *v, const uint64_t **word, const uint64_t *end, const struct step **step, struct timed *t, size_t most);

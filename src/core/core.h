@@ -4,6 +4,7 @@
 #ifndef CYCLEWISE_CORE_CORE_H
 #define CYCLEWISE_CORE_CORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +18,14 @@
 /*
  * Takes a batch of records; called when a few thousand are there, and when all those of a batch of steps are. `t` is valid
  * during the call. A core may make the next of them where room() says, which are then not copied: there is place for *n, at
- * least 1. NULL: there is no such place.
+ * least 1. NULL: there is no such place. `brief`: nobody asks when instructions were ready or issued, what issue waited for, or whom
+ * dispatch did (dispatch_by); and of those that do not flush, not when they were complete, nor what dispatch waited for. All that may be 0.
  */
 struct timed_sink {
 	void (*take)(void *ctx, const struct timed *t, size_t n);
 	void *ctx;
 	struct timed *(*room)(void *ctx, size_t *n);
+	bool brief;
 };
 
 struct core;
