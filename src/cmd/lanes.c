@@ -15,6 +15,7 @@
 struct lane {
 	struct lanes *lanes;
 	struct core *core;             /* NULL: ended */
+	bool brief;                    /* its records */
 	struct feed feed;
 	struct feed_target *target;    /* [nr_methods] */
 };
@@ -24,7 +25,7 @@ enum { AHEAD = 4 };                    /* batches that may have been foreseen, a
 /* A batch on its way from the thread that reads to the one that models time. */
 struct job {
 	struct lane *lane;
-	struct step *step;             /* [n + ahead] */
+	struct step *step;             /* [n + ahead]; not kept where the core foresees_all */
 	size_t n, ahead, room;
 	struct foreseen foreseen;
 	bool end;
@@ -190,7 +191,7 @@ static bool brief(const struct lanes *l)
 	bool asked = l->log;
 
 	for (size_t i = 0; i < l->nr_methods; i++)
-		asked |= l->method[i]->waits;
+		asked |= l->method[i]->whole;
 	return !asked;
 }
 
@@ -202,9 +203,10 @@ static int lane_new(struct lanes *l, uint32_t thread)
 
 	lane->lanes = l;
 	lane->target = g_new0(struct feed_target, l->nr_methods);
+	lane->brief = brief(l);
 	feed_init(&lane->feed, &l->clock, thread, lane->target, l->nr_methods);
 	err = l->model->open(&lane->core, l->run.desc, l->code,
-	                     (struct timed_sink){ .take = timed_take, .ctx = lane, .room = timed_room, .brief = brief(l) });
+	                     (struct timed_sink){ .take = timed_take, .ctx = lane, .room = timed_room, .brief = lane->brief });
 	settle(l);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
 		lane->target[i] = (struct feed_target){ l->method[i], l->state[i], g_malloc0(l->method[i]->lane_size) };
@@ -227,6 +229,16 @@ void lanes_log(struct lanes *l, struct kanata *k)
 	l->log = k;
 }
 
+static void keep_steps(struct job *j, const struct step_batch *b)
+{
+	if (j->room < b->n + b->ahead) {
+		j->room = b->n + b->ahead;
+		j->step = g_renew(struct step, j->step, j->room);
+	}
+	if (b->n + b->ahead) /* a thread may end before its first instruction */
+		memcpy(j->step, b->step, (b->n + b->ahead) * sizeof *j->step);
+}
+
 int lanes_batch(struct lanes *l, const struct step_batch *b)
 {
 	struct job *j;
@@ -238,18 +250,14 @@ int lanes_batch(struct lanes *l, const struct step_batch *b)
 			return err;
 	}
 	j = pipe_slot(l->timing);
-	if (j->room < b->n + b->ahead) {
-		j->room = b->n + b->ahead;
-		j->step = g_renew(struct step, j->step, j->room);
-	}
-	if (b->n + b->ahead) /* a thread may end before its first instruction */
-		memcpy(j->step, b->step, (b->n + b->ahead) * sizeof *j->step);
 	j->lane = l->lane->pdata[b->thread];
 	j->n = b->n;
 	j->ahead = b->ahead;
 	j->end = b->end;
+	if (!l->model->foresees_all || !j->lane->brief)
+		keep_steps(j, b);
 	if (l->model->foresee)
-		l->model->foresee(j->lane->core, j->step, j->n, j->ahead, &j->foreseen);
+		l->model->foresee(j->lane->core, b->step, b->n, b->ahead, &j->foreseen);
 	if (l->spool)
 		err = spool_put(l->spool, b, &j->foreseen);
 	pipe_give(l->timing);

@@ -100,6 +100,7 @@ const struct core_ops core_abstract = {
 	.batch = abstract_batch,
 	.foresee = abstract_foresee,
 	.batch_foreseen = abstract_batch_foreseen,
+	.foresees_all = true,
 	.finish = abstract_finish,
 	.close = abstract_close,
 };

@@ -167,11 +167,11 @@ INLINE void record(const struct chrono *v, struct flow *f, const enum chrono_mod
 		squeeze(t, w->avail, at, fetch);
 	}
 	t->fetch = f->fetch = fetch;
-	t->addr = s->addr;
-	t->insn = s->insn;
+	t->addr = brief ? 0 : s->addr;
+	t->insn = p->insn;
 	t->psv = (uint16_t)(w->psv | (!path_is_simple(path) && w->reason_dispatch == REASON_STORE_QUEUE ? PSV_DR_SQ : 0));
 	t->flags = (uint16_t)(p->timed | (flags & SAME_FLAGS) |
-	                      (!path_is_simple(path) && s->flags & STEP_TAKEN ? TIMED_TAKEN : 0u) |
+	                      (!path_is_simple(path) && (brief ? flags & OUTCOME_TAKEN : s->flags & STEP_TAKEN) ? TIMED_TAKEN : 0u) |
 	                      (path == PATH_ANY && flags & OUTCOME_ENTER ? TIMED_ENTER : 0u));
 	t->dispatch_by = brief ? 0 : back(f->record, w->dispatch_by);
 	t->issue_by = brief ? 0 : back(f->record, w->issue_by);

@@ -658,9 +658,15 @@ INLINE size_t records(struct chrono *v, const enum chrono_mode mode, const uint6
 	while (word < end && t < last) {
 		const uint64_t *stop = stretch(word, end);
 		lines_ahead(v, mode, stop, stretch(stop, end));
-		for (; word < stop && t < last; s++)
-			if (step_kind(s) == STEP_INSN)
-				word = one(v, &f, mode, word, s, t++);
+		while (word < stop && t < last) {
+			if (mode == CHRONO_BRIEF) {
+				word = one(v, &f, mode, word, NULL, t++);
+				continue;
+			}
+			while (step_kind(s) != STEP_INSN)
+				s++;
+			word = one(v, &f, mode, word, s++, t++);
+		}
 	}
 	v->flow = f;
 	*from = word;

@@ -127,7 +127,7 @@ void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr);
 
 /*
  * Modes CHRONO_BRIEF and CHRONO_RECORDS: of (*word .. end), the instructions of the steps from *step on, at most `most`; t[] gets a record each.
- * *word and *step go to what is left. Returns how many.
+ * *word and *step go to what is left; mode CHRONO_BRIEF looks at no steps. Returns how many.
  */
 size_t chrono_records(struct chrono *v, const uint64_t **word, const uint64_t *end, const struct step **step, struct timed *t, size_t most);
 

@@ -18,8 +18,9 @@
 /*
  * Takes a batch of records; called when a few thousand are there, and when all those of a batch of steps are. `t` is valid
  * during the call. A core may make the next of them where room() says, which are then not copied: there is place for *n, at
- * least 1. NULL: there is no such place. `brief`: nobody asks when instructions were ready or issued, what issue waited for, or whom
- * dispatch did (dispatch_by); and of those that do not flush, not when they were complete, nor what dispatch waited for. All that may be 0.
+ * least 1. NULL: there is no such place. `brief`: nobody asks for addresses, when instructions were ready or issued, what issue waited for,
+ * or whom dispatch did (dispatch_by); of those that do not flush, not when they were complete, nor what dispatch waited for; and of those
+ * that fault not whether they were taken. All that may be 0.
  */
 struct timed_sink {
 	void (*take)(void *ctx, const struct timed *t, size_t n);
@@ -41,6 +42,7 @@ struct core_ops {
 	 */
 	void (*foresee)(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
 	void (*batch_foreseen)(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f);
+	bool foresees_all;             /* for brief records, the second part looks at no steps: they may be NULL */
 	/* From now on `s` is supposed of instructions; it outlives the core, or the next call. NULL: nothing is; the model cannot. */
 	void (*suppose)(struct core *core, struct suppose *s);
 	/* Hands on what is left. The stream has ended. */

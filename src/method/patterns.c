@@ -473,6 +473,7 @@ const struct method method_patterns = {
 	.name = "patterns",
 	.help = "strides, depths and footprints of accesses, directions of branches",
 	.set = METHODS_ADVICE,
+	.whole = true,
 	.state_size = sizeof(struct state),
 	.lane_size = sizeof(struct lane),
 	.open = method_open,

@@ -258,7 +258,7 @@ static void compare_brief(const struct machine *m, const struct recipes *recipes
                           const struct outcome_stream *stream, const struct timed *full)
 {
 	struct timed *brief = g_new0(struct timed, NR);
-	const struct step *steps = m->step;
+	const struct step *steps = NULL;
 	const uint64_t *word = stream->word;
 	struct chrono *times;
 
@@ -267,7 +267,7 @@ static void compare_brief(const struct machine *m, const struct recipes *recipes
 	for (unsigned n = 0; n < NR; n++) {
 		struct timed t = full[n], b = brief[n];
 		bool flushes = t.flags & (TIMED_FLUSHER | TIMED_MISPREDICT);
-		t.ready = t.issue = t.dispatch_by = t.issue_by = 0;
+		t.addr = t.ready = t.issue = t.dispatch_by = t.issue_by = 0;
 		t.why = (uint8_t)(flushes ? timed_dispatch_wait(&t) : 0);
 		b.why = flushes ? b.why : 0;
 		t.complete = flushes ? t.complete : 0;
