@@ -105,8 +105,8 @@ static bool aliases_in_part(const struct ooo *o, const struct step *s, uint64_t 
 
 /*
  * The second access of a load that crosses a line, issued in `cycle`, and both again where it collides with a store
- * (alias4k.again); over a page, what starts loads anew besides. The cycle in which the load would have been issued to have the
- * last of them in the next.
+ * (alias4k.again); where ports close between the two, for a changed line that leaves L1D, they do so once more (l1d.victim_again).
+ * Over a page, what starts loads anew besides. The cycle in which the load would have been issued to have the last of them in the next.
  */
 static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle,
                                                      const struct step *s)
@@ -114,6 +114,8 @@ static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attem
 	if (!u->ports)
 		return cycle;                  /* its ports are no limit */
 	uint64_t last = access_more(o, a, u, cycle + 1);
+	if (o->desc->l1d_victim_again && last > cycle + 1 && ports_closed(&o->ports, cycle + 1))
+		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, last + 1, false);
 	if (o->desc->alias4k_again && aliases_in_part(o, s, last))
 		last = access_more(o, a, u, access_more(o, a, u, last + 1) + 1);
 	if (last > cycle + 1)

@@ -58,14 +58,8 @@ static void mirror_store(struct ooo *o, const struct attempt *a, const struct st
 /* Changed lines have left L1D: each of its ports waits in that cycle, or in the first that no older load has taken. */
 static void close_ports(struct ooo *o)
 {
-	for (unsigned i = 0; i < o->victims.nr; i++) {
-		uint64_t cycle = later(o->victims.cycle[i], o->ports.base);
-
-		for (unsigned ports = (unsigned)o->desc->l1d_victim_ports; ports; ports &= ports - 1) {
-			unsigned port = (unsigned)__builtin_ctz(ports);
-			ports_book(&o->ports, port, ports_first(&o->ports, port, cycle));
-		}
-	}
+	for (unsigned i = 0; i < o->victims.nr; i++)
+		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, later(o->victims.cycle[i], o->ports.base), true);
 	o->victims.nr = 0;
 }
 

@@ -11,6 +11,7 @@
 #define CYCLEWISE_CORE_PORTS_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/params.h"
@@ -19,7 +20,8 @@ enum {
 	PORT_WINDOW = 32768,                   /* cycles */
 	PORT_WORDS = PORT_WINDOW / 64,
 	LANE_RESTART = CORE_PORTS + CORE_UNITS, /* what starts loads anew */
-	PORT_LANES,                            /* ports, then units, then that */
+	LANE_CLOSED,                           /* set where ports were closed (ports_close()) */
+	PORT_LANES,                            /* ports, then units, then these */
 };
 
 struct ports {
@@ -125,6 +127,28 @@ static inline void ports_book_run(struct ports *p, unsigned lane, uint64_t cycle
 {
 	for (unsigned i = 0; i < length; i++)
 		ports_book(p, lane, cycle + i);
+}
+
+/* Closes each of `lanes` (a bit each) for a cycle, the first from `cycle` on that nobody has taken. `told`: that ports_closed() can tell. */
+static inline void ports_close(struct ports *p, unsigned lanes, uint64_t cycle, bool told)
+{
+	for (; lanes; lanes &= lanes - 1) {
+		unsigned lane = (unsigned)__builtin_ctz(lanes);
+		uint64_t first = ports_first(p, lane, cycle);
+		ports_book(p, lane, first);
+		if (told)
+			ports_book(p, LANE_CLOSED, first);
+	}
+}
+
+/* Whether a lane was closed in `cycle`, which is told once. */
+static inline bool ports_closed(struct ports *p, uint64_t cycle)
+{
+	bool closed = ports_first(p, LANE_CLOSED, cycle) != cycle;
+
+	if (closed)
+		p->busy[cycle / 64 % PORT_WORDS][LANE_CLOSED] &= ~(UINT64_C(1) << cycle % 64);
+	return closed;
 }
 
 #endif
