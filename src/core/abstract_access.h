@@ -251,6 +251,13 @@ INLINE void hold_registers(struct chrono *v, const enum chrono_mode mode, const 
 	}
 }
 
+/* A line that could come to the slot of L1D at *w comes when it is its set's turn. */
+INLINE void wait_turn(struct chrono *v, struct when *w, uint32_t slot)
+{
+	if (v->coming)
+		w->t = coming_at(&v->coming[slot / v->ways], w->t, v->cost.set_fill);
+}
+
 /* The line of the access is not in L1D: *w goes from the request to when it is there. */
 INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
 {
@@ -269,6 +276,7 @@ INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 				y->psv |= PSV_ST_LLC;
 		}
 	}
+	wait_turn(v, w, slot1);
 	add_self(v, mode, w);
 	hold_registers(v, mode, w, MISSES_L1, from);
 	if (slot2 && from != LEVEL_L2)
@@ -296,6 +304,7 @@ INLINE void fill(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 	}
 	struct when below = line_there(mode, &v->line2, slot2);
 	bool waits = constrain(v, mode, w, &below);
+	wait_turn(v, w, slot1);
 	hold_registers(v, mode, w, first, from);
 	line_comes(mode, &v->line1, slot1, w, makes_records(mode) && waits ? (enum level)v->line2.from[slot2] : from);
 }

@@ -185,7 +185,9 @@ static int make(struct chrono *v, const struct core_desc *d)
 	v->written = calloc(STORE_RING, sizeof *v->written);
 	v->freed = calloc(STORE_RING, sizeof *v->freed);
 	v->stored = d->forward_renamed ? calloc(STORE_RING, sizeof *v->stored) : NULL;
-	if (!v->written || !v->freed || (d->forward_renamed && !v->stored))
+	v->ways = (uint32_t)d->l1d_ways;
+	v->coming = d->l1d_set_fill ? calloc(v->line1.nr / v->ways, sizeof *v->coming) : NULL;
+	if (!v->written || !v->freed || (d->forward_renamed && !v->stored) || (d->l1d_set_fill && !v->coming))
 		err = -ENOMEM;
 	if (!err)
 		err = make_registers(v);
@@ -250,6 +252,7 @@ void chrono_free(struct chrono *v)
 	free(v->freed);
 	free(v->stored);
 	arrivals_fini(&v->line1);
+	free(v->coming);
 	arrivals_fini(&v->line2);
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++) {
 		if (v->scheduler[i])

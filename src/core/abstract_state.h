@@ -14,6 +14,7 @@
 #include "core/abstract_slots.h"
 #include "core/abstract_taint.h"
 #include "core/abstract_time.h"
+#include "core/coming.h"
 
 /*
  * A time, and what it is due to. `who`: in mode TAINT the set of instructions that determine it; in mode RECORDS the
@@ -118,6 +119,8 @@ struct chrono {
 	struct when *freed;            /* [n % STORE_RING]: it has left the store queue */
 	uint64_t nr_written;
 	struct arrivals line1, line2;     /* of L1D, L2 */
+	struct coming *coming;         /* [set of L1D]; NULL: a set takes any number of lines */
+	uint32_t ways;                 /* of L1D */
 	uint64_t memory[MOST_MEMORY];  /* [n % cost.memory]: ticks when the n-th that accesses memory was dispatched */
 	uint64_t nr_memory;
 	struct waiting *scheduler[CORE_SCHEDULERS];

@@ -76,20 +76,6 @@ static struct leaving *leaving(struct l1 *l, uint64_t line)
 	return &l->set.leaving[line * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (LEAVING - 1)];
 }
 
-/* `line`, behind L1D at `fill`, comes when it is its set's turn: before those that come already, or behind them. */
-static uint64_t come(struct l1 *l, uint64_t line, uint64_t fill)
-{
-	struct coming *c = &l->set.coming[cache_set(&l->lines, line)];
-
-	if (fill + l->set.cycles <= c->begin)
-		return fill;
-	if (fill > c->end)
-		c->begin = fill;
-	fill = later(fill, c->end);
-	c->end = fill + l->set.cycles;
-	return fill;
-}
-
 /* `line` is absent: asks for it at `cycle`, waiting for a miss register. The cycle it is there. */
 static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, struct access *a)
 {
@@ -103,7 +89,7 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 		hierarchy_read(&m->below, from, line, l->reader, &r);
 	uint64_t takes = r.fill - from;
 	if (l->set.cycles)
-		r.fill = come(l, line, r.fill);
+		r.fill = coming_at(&l->set.coming[cache_set(&l->lines, line)], r.fill, l->set.cycles);
 	uint64_t held = mshr_hold(&l->mshr, from, r.fill - from);
 	uint64_t fill = r.fill + (held - from);
 	a->mshr_wait = held - cycle;

@@ -10,6 +10,7 @@
 #define CYCLEWISE_CORE_MEMORY_STATE_H
 
 #include "core/cache.h"
+#include "core/coming.h"
 #include "core/hierarchy.h"
 #include "core/memory.h"
 #include "core/mshr.h"
@@ -34,14 +35,9 @@ struct leaving {
 	uint64_t line, fill, until;    /* there from `fill` to `until` */
 };
 
-/* Lines that come to a set one right after the other: the first at `begin`, another not before `end`. */
-struct coming {
-	uint64_t begin, end;
-};
-
 struct set_fill {
 	uint64_t cycles;       /* 0: not modelled */
-	struct coming *coming; /* [set]: the last such */
+	struct coming *coming; /* [set] */
 	struct leaving leaving[LEAVING]; /* by a hash of the line */
 };
 

@@ -337,6 +337,35 @@ static void test_311_simple_address(void **state)
 	machine_free(m);
 }
 
+/* Lines of L2 come into a set of L1D as far apart as it says; into all sets at the pace of the bus. */
+static void test_315_set_fill(void **state)
+{
+	enum { LINES = 20 };
+	struct machine *m = missing_machine();
+	uint32_t load = make_load(m, 1, BASE), apart = make_flagged(m, INSN_SERIALIZE);
+
+	m->desc.l1d_size = 4096;
+	m->desc.l1d_ways = 1;
+	m->desc.l1d_set_fill = 50;
+	for (uint64_t stride = 4096; stride; stride = stride == 4096 ? 4096 + 64 : 0) {
+		m->nr_steps = 0;
+		for (int round = 0; round < 2; round++) {
+			for (uint64_t i = 0; i < LINES; i++)
+				run_access(m, load, 0x100000 + i * stride, 8);
+			for (uint64_t i = 0; i < LINES && !round; i++)
+				run_access(m, load, 0x200000 + i * stride, 8); /* in their place in L1D */
+			run_insn(m, apart);
+		}
+		time_steps(m, 3 * LINES + 2);
+		uint64_t took = between(m, 2 * LINES + 1, 3 * LINES);
+		if (stride == 4096)
+			assert_int_equal(took, 50 * (LINES - 1));
+		else
+			assert_in_range(took, 0, 2 * LINES);
+	}
+	machine_free(m);
+}
+
 /* Cycles of 48 rounds of a store of `stored` bytes and a load of `bytes` at `addr`. */
 static uint64_t stores_and_loads(struct machine *m, uint32_t store, uint16_t stored, uint32_t load, uint64_t addr, uint16_t bytes)
 {
@@ -442,7 +471,7 @@ int main(void)
 		cmocka_unit_test(test_309_miss_registers),
 		cmocka_unit_test(test_310_registers_out_of_order),
 		cmocka_unit_test(test_311_simple_address),
-		cmocka_unit_test(test_312_stores_in_the_way), cmocka_unit_test(test_314_merged),
+		cmocka_unit_test(test_312_stores_in_the_way), cmocka_unit_test(test_315_set_fill), cmocka_unit_test(test_314_merged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
