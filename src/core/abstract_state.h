@@ -128,7 +128,7 @@ struct chrono {
 	uint32_t draw;
 	uint16_t turn_behind;          /* of the ports in turn, those behind the one that was bound last */
 	struct woken woken[NR_REGS + 1];
-	uint8_t chosen[NR_PARTS][CORE_SCHEDULERS]; /* uops of the present instruction there, where its parts may choose */
+	uint64_t chosen[NR_PARTS];     /* where its parts may choose: uops of the present instruction in each scheduler, CHOSEN_BITS for one */
 	struct when *left;             /* [n & left_mask]: the n-th uop left the queue in front of schedulers for its own */
 	struct when entered[NR_PARTS]; /* the present instruction's uops, where they pass that queue */
 	uint64_t left_mask, nr_left;
@@ -385,18 +385,21 @@ static inline unsigned emptiest(struct chrono *v, unsigned set, uint64_t t)
 	return best;
 }
 
-/* As constrain_scheduler() of the part's uops, each of which goes to the emptiest that it may be in. chosen[]: how many to each. */
-INLINE bool constrain_schedulers(struct chrono *v, const enum chrono_mode mode, struct when *this, uint8_t chosen[CORE_SCHEDULERS], const struct part *p)
+enum { CHOSEN_BITS = 8 };
+_Static_assert(CORE_SCHEDULERS * CHOSEN_BITS <= 64, "there is a place for each scheduler");
+
+/* As constrain_scheduler() of the part's uops, each of which goes to the emptiest that it may be in. *chosen: how many to each. */
+INLINE bool constrain_schedulers(struct chrono *v, const enum chrono_mode mode, struct when *this, uint64_t *chosen, const struct part *p)
 {
 	const struct use *u = v->use + p->use + p->nr_uses;
 	bool waits = false;
 
-	memset(chosen, 0, CORE_SCHEDULERS * sizeof *chosen);
+	*chosen = 0;
 	for (unsigned told = 0; told < p->uops; told += u->amount, u++) {
 		for (unsigned i = 0; u->resource && i < u->amount; i++) {
 			unsigned s = emptiest(v, u->resource, this->t);
 			waits |= constrain_scheduler(v, mode, this, v->scheduler[s], 1);
-			chosen[s]++;
+			*chosen += UINT64_C(1) << s * CHOSEN_BITS;
 		}
 	}
 	return waits;
@@ -410,10 +413,9 @@ INLINE bool constrain_queue(struct chrono *v, const enum chrono_mode mode, struc
 {
 	const struct use *u = v->use + p->use + p->nr_uses;
 	struct when enter = { 0 };
-	uint8_t *chosen = v->chosen[which];
+	uint64_t chosen = 0;
 	bool waits = false;
 
-	memset(chosen, 0, CORE_SCHEDULERS * sizeof *chosen);
 	if (v->nr_left)
 		keep(mode, &enter, &v->left[(v->nr_left - 1) & v->left_mask]);
 	for (unsigned told = 0; told < p->uops; told += u->amount, u++) {
@@ -429,19 +431,24 @@ INLINE bool constrain_queue(struct chrono *v, const enum chrono_mode mode, struc
 				keep(mode, &v->left[v->nr_left++ & v->left_mask], &enter);
 			else
 				waits |= full;
-			chosen[s]++;
+			chosen += UINT64_C(1) << s * CHOSEN_BITS;
 		}
 	}
+	v->chosen[which] = chosen;
 	keep(mode, &v->entered[which], &enter);
 	return waits;
 }
 
-INLINE void schedulers_issue(struct chrono *v, const enum chrono_mode mode, const uint8_t chosen[CORE_SCHEDULERS], const struct when *issue,
-                             unsigned held)
+/* Of those chosen alone: a branch for each scheduler that there is, no predictor would know. */
+INLINE void schedulers_issue(struct chrono *v, const enum chrono_mode mode, uint64_t chosen, const struct when *issue, unsigned held)
 {
-	for (unsigned s = 0; s < CORE_SCHEDULERS; s++)
-		if (chosen[s])
-			waiting_issue(mode, v->scheduler[s], chosen[s], issue, held);
+	const uint64_t all = (UINT64_C(1) << CHOSEN_BITS) - 1;
+
+	while (chosen) {
+		unsigned s = (unsigned)__builtin_ctzll(chosen) / CHOSEN_BITS;
+		waiting_issue(mode, v->scheduler[s], (unsigned)(chosen >> s * CHOSEN_BITS & all), issue, held);
+		chosen &= ~(all << s * CHOSEN_BITS);
+	}
 }
 
 /* Cycles up to the last commit, that of the youngest. */

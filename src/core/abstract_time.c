@@ -155,7 +155,7 @@ INLINE void enter_scheduler(struct chrono *v, struct flow *f, const enum chrono_
 	else if (p->scheduler < RECIPE_BOUND + CORE_SCHEDULERS)
 		waits = constrain_scheduler(v, mode, &f->dispatch, v->scheduler[p->scheduler - RECIPE_BOUND], p->uops);
 	else if (p->scheduler == RECIPE_SCHEDULERS)
-		waits = constrain_schedulers(v, mode, &f->dispatch, v->chosen[which], p);
+		waits = constrain_schedulers(v, mode, &f->dispatch, &v->chosen[which], p);
 	else if (p->scheduler == RECIPE_QUEUED)
 		waits = constrain_queue(v, mode, &f->dispatch, which, p);
 	if (waits)
