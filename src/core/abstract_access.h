@@ -258,6 +258,13 @@ INLINE void wait_turn(struct chrono *v, struct when *w, uint32_t slot)
 		w->t = coming_at(&v->coming[slot / v->ways], w->t, v->cost.set_fill);
 }
 
+/* Its array gives a line of L2 that could come at *w when it is its turn. The slot's set is the last bits of the line's address. */
+INLINE void wait_array(struct chrono *v, struct when *w, uint32_t slot2)
+{
+	if (v->array && slot2)
+		w->t = coming_at(&v->array[(slot2 - 1) / v->ways2 % v->cost.arrays], w->t, v->cost.array_busy);
+}
+
 /* The line of the access is not in L1D: *w goes from the request to when it is there. */
 INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
 {
@@ -276,6 +283,8 @@ INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 				y->psv |= PSV_ST_LLC;
 		}
 	}
+	if (from == LEVEL_L2)
+		wait_array(v, w, slot2);
 	wait_turn(v, w, slot1);
 	add_self(v, mode, w);
 	hold_registers(v, mode, w, MISSES_L1, from);

@@ -186,8 +186,11 @@ static int make(struct chrono *v, const struct core_desc *d)
 	v->freed = calloc(STORE_RING, sizeof *v->freed);
 	v->stored = d->forward_renamed ? calloc(STORE_RING, sizeof *v->stored) : NULL;
 	v->ways = (uint32_t)d->l1d_ways;
+	v->ways2 = (uint32_t)d->l2_ways;
+	v->array = d->l2_size && d->l2_array_busy ? calloc(v->cost.arrays, sizeof *v->array) : NULL;
 	v->coming = d->l1d_set_fill ? calloc(v->line1.nr / v->ways, sizeof *v->coming) : NULL;
-	if (!v->written || !v->freed || (d->forward_renamed && !v->stored) || (d->l1d_set_fill && !v->coming))
+	if (!v->written || !v->freed || (d->forward_renamed && !v->stored) || (d->l1d_set_fill && !v->coming) ||
+	    (d->l2_size && d->l2_array_busy && !v->array))
 		err = -ENOMEM;
 	if (!err)
 		err = make_registers(v);
@@ -253,6 +256,7 @@ void chrono_free(struct chrono *v)
 	free(v->stored);
 	arrivals_fini(&v->line1);
 	free(v->coming);
+	free(v->array);
 	arrivals_fini(&v->line2);
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++) {
 		if (v->scheduler[i])

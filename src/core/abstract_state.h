@@ -120,7 +120,8 @@ struct chrono {
 	uint64_t nr_written;
 	struct arrivals line1, line2;     /* of L1D, L2 */
 	struct coming *coming;         /* [set of L1D]; NULL: a set takes any number of lines */
-	uint32_t ways;                 /* of L1D */
+	struct coming *array;          /* [those of L2]; NULL: they give any number of lines */
+	uint32_t ways, ways2;          /* of L1D, L2 */
 	uint64_t memory[MOST_MEMORY];  /* [n % cost.memory]: ticks when the n-th that accesses memory was dispatched */
 	uint64_t nr_memory;
 	struct waiting *scheduler[CORE_SCHEDULERS];

@@ -59,6 +59,8 @@ struct abstract_costs {
 	uint64_t code[LEVEL_MEMORY + 1]; /* stall of the front end for a line from there */
 	uint64_t stored[2];            /* until a store has its data, from a general register and a vector one */
 	uint64_t set_fill;             /* from one line that comes into a set of L1D to the next */
+	uint64_t array_busy;           /* from one line that an array of L2 gives to the next */
+	uint32_t arrays;
 	uint64_t forward[2], narrow;   /* store to load, into a general register and a vector one; more for fewer bytes than the store's */
 	uint64_t forward_fail, alias;  /* a load of what a store wrote in part, once that is in L1D; one that aliases a store */
 	uint64_t second, walk;         /* translation from the second level; a walk beside its loads */

@@ -12,10 +12,27 @@ enum { DEMAND_SHARE = 4 };
 struct lower_desc {
 	const char *name;      /* of the group of parameters */
 	enum level level;
-	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth, banks, line;
+	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth, banks, line, arrays, array_busy;
 	const char *replacement;
 	bool victim, duplex;
 };
+
+/* Those who give a line in some cycles each. */
+static int arrays_init(struct lower *l, const struct lower_desc *p, uint64_t window)
+{
+	int err = 0;
+
+	if (!p->array_busy)
+		return 0;
+	l->arrays = (uint32_t)p->arrays;
+	l->array_units = (uint32_t)p->array_busy * CALENDAR_UNITS;
+	l->array = calloc(l->arrays, sizeof *l->array);
+	if (!l->array)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->arrays && !err; i++)
+		err = calendar_init(&l->array[i], window);
+	return err;
+}
 
 static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above, uint64_t window)
 {
@@ -36,6 +53,8 @@ static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above
 	for (int32_t i = 0; i < (p->duplex ? 2 : 1) * p->banks && !err; i++)
 		err = calendar_init(&l->up[i], window);
 	if (!err)
+		err = arrays_init(l, p, window);
+	if (!err)
 		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
 	return err;
 }
@@ -46,6 +65,10 @@ static void lower_fini(struct lower *l)
 		calendar_fini(&l->up[i]);
 	free(l->up);
 	l->up = l->down = NULL;
+	for (uint32_t i = 0; l->array && i < l->arrays; i++)
+		calendar_fini(&l->array[i]);
+	free(l->array);
+	l->array = NULL;
 	mshr_fini(&l->mshr);
 	cache_fini(&l->lines);
 }
@@ -56,11 +79,13 @@ int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t w
 	.size = desc->group##_size, .ways = desc->group##_ways, .line = desc->group##_line, .latency = desc->group##_latency, \
 	.mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, .write_bandwidth = desc->group##_write_bandwidth, \
 	.banks = desc->group##_banks, .duplex = desc->group##_duplex, .victim = victim_ }
-	const struct lower_desc levels[MAX_LOWER] = {
+	struct lower_desc levels[MAX_LOWER] = {
 		LOWER(l2, LEVEL_L2, false),
 		LOWER(llc, LEVEL_LLC, desc->llc_victim),
 	};
 #undef LOWER
+	levels[0].arrays = desc->l2_arrays;
+	levels[0].array_busy = desc->l2_array_busy;
 	int32_t above = 0;
 	int err = 0;
 
@@ -175,6 +200,8 @@ static void read_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_
 			r->pending = !line_claim(here, known);
 			r->fill = here->fill;
 			r->from = (enum level)here->from;
+		} else if (l->array) {
+			r->fill = calendar_book(&l->array[line % l->arrays], known, l->array_units);
 		}
 		if (l->victim) {
 			r->dirty = here->dirty;

@@ -30,6 +30,8 @@ struct lower {
 	struct mshr mshr;      /* its misses */
 	struct calendar *up, *down; /* [banks.by]: to the level above, and from it; one and the same where those take turns */
 	struct divisor banks;
+	struct calendar *array; /* [arrays]: who gives its lines; NULL: no limit */
+	uint32_t arrays, array_units;
 	uint64_t latency;      /* cycles beyond the level above */
 	uint32_t read_units, write_units; /* of a bus, for one line up and down */
 	enum level name;

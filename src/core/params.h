@@ -166,6 +166,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(l1d, set_fill, 0, 0, 100, "cycles", "from one line that comes into a set to the next, at least; what that takes the place of is there while it waits (in ooo alone); 0: no limit") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 1, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \
 	X(l2, write_bandwidth, 64, 1, 256, "bytes/cycle", "from the level above, evicted lines") \
+	X(l2, arrays, 8, 1, 64, "arrays", "that hold its data, each the lines of some addresses in turn") \
+	X(l2, array_busy, 0, 0, 100, "cycles", "that an array takes for each line that it gives; 0: no limit") \
 	X(l2, duplex, 0, 0, 1, "0/1", "1: evicted lines come down beside what goes up, 0: they take turns") \
 	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 1, 48) CACHE_WIDTH_PARAMS(X, llc, 16) \
 	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "the same") X(llc, duplex, 0, 0, 1, "0/1", "the same") \

@@ -366,6 +366,34 @@ static void test_315_set_fill(void **state)
 	machine_free(m);
 }
 
+/* The same of lines that one array of L2 gives, and of two. */
+static void test_316_arrays(void **state)
+{
+	enum { LINES = 16 };
+
+	for (uint64_t stride = 512; stride <= 512 + 64; stride += 64) {
+		struct machine *m = missing_machine();
+		uint32_t load = make_load(m, 1, BASE), apart = make_flagged(m, INSN_SERIALIZE);
+		m->desc.l1d_size = 512;
+		m->desc.l1d_ways = 1;
+		m->desc.l2_array_busy = 20;
+		for (uint64_t i = 0; i < LINES; i++)
+			run_access(m, load, 0x100000 + i * stride, 8);
+		for (uint64_t i = 0; i < 8; i++)
+			run_access(m, load, 0x200000 + i * 64, 8);     /* in their place in L1D */
+		run_insn(m, apart);
+		for (uint64_t i = 0; i < LINES; i++)
+			run_access(m, load, 0x100000 + i * stride, 8);
+		time_steps(m, 2 * LINES + 9);
+		uint64_t took = between(m, LINES + 9, 2 * LINES + 8);
+		if (stride == 512)
+			assert_int_equal(took, 20 * (LINES - 1));
+		else
+			assert_in_range(took, 20, 20 + LINES);
+		machine_free(m);
+	}
+}
+
 /* Cycles of 48 rounds of a store of `stored` bytes and a load of `bytes` at `addr`. */
 static uint64_t stores_and_loads(struct machine *m, uint32_t store, uint16_t stored, uint32_t load, uint64_t addr, uint16_t bytes)
 {
@@ -471,7 +499,8 @@ int main(void)
 		cmocka_unit_test(test_309_miss_registers),
 		cmocka_unit_test(test_310_registers_out_of_order),
 		cmocka_unit_test(test_311_simple_address),
-		cmocka_unit_test(test_312_stores_in_the_way), cmocka_unit_test(test_315_set_fill), cmocka_unit_test(test_314_merged),
+		cmocka_unit_test(test_312_stores_in_the_way), cmocka_unit_test(test_315_set_fill), cmocka_unit_test(test_316_arrays),
+		cmocka_unit_test(test_314_merged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

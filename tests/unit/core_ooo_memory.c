@@ -429,6 +429,41 @@ static void t335_set_fill(void **state)
 	}
 }
 
+/* Lines of L2 that one array gives come as far apart as it takes; those of two at the bus's pace. */
+static void t337_arrays(void **state)
+{
+	enum { LINES = 16 };
+
+	for (uint64_t stride = 512; stride <= 512 + 64; stride += 64) {
+		struct machine *m = machine_new();
+		m->desc.page_bits = 30;
+		m->desc.l1d_size = 512;
+		m->desc.l1d_ways = 1;
+		m->desc.l2_bandwidth = 64;
+		m->desc.l2_array_busy = 20;
+		m->desc.prefetch_l2_stream = m->desc.prefetch_l1_stride = m->desc.prefetch_l1_next = 0;
+		m->desc.l1d_mshrs = LINES;
+		uint32_t read = make_load(m, R3, R1), apart = make_flagged(m, INSN_SERIALIZE);
+		for (uint64_t i = 0; i < LINES; i++)
+			run_access(m, read, 0x100000 + i * stride, 8);
+		for (uint64_t i = 0; i < 8; i++)
+			run_access(m, read, 0x200000 + i * 64, 8);     /* in their place in L1D */
+		run_insn(m, apart);
+		for (uint64_t i = 0; i < LINES; i++)
+			run_access(m, read, 0x100000 + i * stride, 8);
+		machine_time(m);
+		const struct timed *first = committed(m, LINES + 8 + 1), *last = committed(m, 2 * LINES + 8);
+		assert_int_equal(timed_data_level(first), LEVEL_L2);
+		assert_int_equal(timed_data_level(last), LEVEL_L2);
+		uint64_t took = last->fetch + last->complete - first->fetch - first->complete;
+		if (stride == 512)
+			assert_int_equal(took, 20 * (LINES - 1));
+		else
+			assert_in_range(took, 20, 20 + LINES);         /* two of each array */
+		machine_free(m);
+	}
+}
+
 /* A first load from memory, then its line. */
 static void t340_miss(void **state)
 {
@@ -509,6 +544,7 @@ int main(void)
 		cmocka_unit_test(t331_drain), cmocka_unit_test(t332_merged), cmocka_unit_test(t333_leave_to_merge), cmocka_unit_test(t334_victims),
 		cmocka_unit_test(t336_victims_again),
 		cmocka_unit_test(t335_set_fill),
+		cmocka_unit_test(t337_arrays),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t341_on_its_way),
 		cmocka_unit_test(t430_repeat),
