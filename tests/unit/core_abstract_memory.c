@@ -373,19 +373,10 @@ static void test_316_arrays(void **state)
 
 	for (uint64_t stride = 512; stride <= 512 + 64; stride += 64) {
 		struct machine *m = missing_machine();
-		uint32_t load = make_load(m, 1, BASE), apart = make_flagged(m, INSN_SERIALIZE);
-		m->desc.l1d_size = 512;
-		m->desc.l1d_ways = 1;
 		m->desc.l2_array_busy = 20;
-		for (uint64_t i = 0; i < LINES; i++)
-			run_access(m, load, 0x100000 + i * stride, 8);
-		for (uint64_t i = 0; i < 8; i++)
-			run_access(m, load, 0x200000 + i * 64, 8);     /* in their place in L1D */
-		run_insn(m, apart);
-		for (uint64_t i = 0; i < LINES; i++)
-			run_access(m, load, 0x100000 + i * stride, 8);
-		time_steps(m, 2 * LINES + 9);
-		uint64_t took = between(m, LINES + 9, 2 * LINES + 8);
+		size_t again = run_lines_again(m, make_load(m, 1, BASE), stride, LINES);
+		time_steps(m, again + LINES);
+		uint64_t took = between(m, again, again + LINES - 1);
 		if (stride == 512)
 			assert_int_equal(took, 20 * (LINES - 1));
 		else

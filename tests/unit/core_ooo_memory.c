@@ -437,22 +437,13 @@ static void t337_arrays(void **state)
 	for (uint64_t stride = 512; stride <= 512 + 64; stride += 64) {
 		struct machine *m = machine_new();
 		m->desc.page_bits = 30;
-		m->desc.l1d_size = 512;
-		m->desc.l1d_ways = 1;
 		m->desc.l2_bandwidth = 64;
 		m->desc.l2_array_busy = 20;
 		m->desc.prefetch_l2_stream = m->desc.prefetch_l1_stride = m->desc.prefetch_l1_next = 0;
 		m->desc.l1d_mshrs = LINES;
-		uint32_t read = make_load(m, R3, R1), apart = make_flagged(m, INSN_SERIALIZE);
-		for (uint64_t i = 0; i < LINES; i++)
-			run_access(m, read, 0x100000 + i * stride, 8);
-		for (uint64_t i = 0; i < 8; i++)
-			run_access(m, read, 0x200000 + i * 64, 8);     /* in their place in L1D */
-		run_insn(m, apart);
-		for (uint64_t i = 0; i < LINES; i++)
-			run_access(m, read, 0x100000 + i * stride, 8);
+		size_t again = run_lines_again(m, make_load(m, R3, R1), stride, LINES);
 		machine_time(m);
-		const struct timed *first = committed(m, LINES + 8 + 1), *last = committed(m, 2 * LINES + 8);
+		const struct timed *first = committed(m, again), *last = committed(m, again + LINES - 1);
 		assert_int_equal(timed_data_level(first), LEVEL_L2);
 		assert_int_equal(timed_data_level(last), LEVEL_L2);
 		uint64_t took = last->fetch + last->complete - first->fetch - first->complete;

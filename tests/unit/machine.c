@@ -193,6 +193,22 @@ void run_access(struct machine *m, uint32_t insn, uint64_t addr, uint16_t bytes)
 	s->flags |= m->insn[insn].flags & INSN_STORE ? STEP_STORE : STEP_LOAD;
 }
 
+size_t run_lines_again(struct machine *m, uint32_t load, uint64_t stride, unsigned lines)
+{
+	enum { SETS = 8 };
+
+	m->desc.l1d_size = SETS * 64;
+	m->desc.l1d_ways = 1;
+	for (uint64_t i = 0; i < lines; i++)
+		run_access(m, load, 0x100000 + i * stride, 8);
+	for (uint64_t i = 0; i < SETS; i++)
+		run_access(m, load, 0x200000 + i * 64, 8);
+	run_insn(m, make_flagged(m, INSN_SERIALIZE));
+	for (uint64_t i = 0; i < lines; i++)
+		run_access(m, load, 0x100000 + i * stride, 8);
+	return lines + SETS + 1;
+}
+
 void run_update(struct machine *m, uint32_t insn, uint64_t addr)
 {
 	run_access(m, insn, addr, 8);

@@ -46,6 +46,11 @@ uint32_t make_update(struct machine *m, uint8_t base, bool direct);
 void run_insn(struct machine *m, uint32_t insn);
 void run_taken(struct machine *m, uint32_t insn);
 void run_access(struct machine *m, uint32_t insn, uint64_t addr, uint16_t bytes);
+/*
+ * Reads lines `stride` bytes apart, twice; all are out of an L1D of one way and 8 sets, which it makes the core's, in between.
+ * Returns which instruction is the first of the second time.
+ */
+size_t run_lines_again(struct machine *m, uint32_t load, uint64_t stride, unsigned lines);
 /* One n times; several in order, n rounds of them. */
 void run_times(struct machine *m, uint32_t insn, unsigned n);
 void run_rounds(struct machine *m, const uint32_t *insn, size_t nr, unsigned n);
