@@ -88,6 +88,8 @@ static enum history_kind history_kind(const struct core_desc *d)
 {
 	if (!strcmp(d->history, "taken-path"))
 		return HISTORY_TAKEN_PATH;
+	if (!strcmp(d->history, "taken-conditionals"))
+		return HISTORY_TAKEN_CONDITIONALS;
 	return strcmp(d->history, "taken-branches") ? HISTORY_DIRECTIONS : HISTORY_TAKEN_BRANCHES;
 }
 
@@ -265,6 +267,8 @@ static void advance(const struct branch_unit *b, struct branch_state *s, const s
 
 	if (taken && b->shape.kind == HISTORY_TAKEN_PATH)
 		history_push_taken(&s->history, &b->shape, last, target);
+	else if (taken && b->shape.kind == HISTORY_TAKEN_CONDITIONALS)
+		history_push_conditional(&s->history, &b->shape, last, in->branch == BRANCH_CONDITIONAL);
 	else if (taken && path)
 		history_push_taken_branch(&s->history, &b->shape, last, indirect ? target : 0);
 	switch ((enum branch_kind)in->branch) {

@@ -8,8 +8,9 @@ unsigned history_add_length(struct history_shape *s, unsigned length)
 	unsigned kept = length < HISTORY_WINDOW ? length : HISTORY_FOLD;
 
 	assert(length && length <= history_longest(s->kind) && s->nr < HISTORY_FOLDS);
-	if (s->kind == HISTORY_TAKEN_BRANCHES)
-		s->near_mask[s->nr] = (UINT64_C(1) << HISTORY_STEP * (length < HISTORY_NEAR ? length : HISTORY_NEAR)) - 1;
+	unsigned near = s->kind == HISTORY_TAKEN_BRANCHES ? HISTORY_NEAR : s->kind == HISTORY_TAKEN_CONDITIONALS ? HISTORY_PATH_NEAR : 0;
+
+	s->near_mask[s->nr] = (UINT64_C(1) << HISTORY_STEP * (length < near ? length : near)) - 1;
 	if (s->kind != HISTORY_DIRECTIONS) {
 		unsigned bits = HISTORY_STEP * length - 1; /* the number of the last one */
 
@@ -22,6 +23,17 @@ unsigned history_add_length(struct history_shape *s, unsigned length)
 	s->mask[s->nr] = (1u << kept) - 1;
 	s->path[s->nr] = (1u << path) - 1;
 	return s->nr++;
+}
+
+unsigned history_add_path(struct history_shape *s, unsigned length)
+{
+	unsigned i = history_add_length(s, length);
+
+	if (s->kind == HISTORY_TAKEN_CONDITIONALS) {
+		s->last[i] = 0;
+		s->last_mask[i] = 0;
+	}
+	return i;
 }
 
 void history_fill_windows(struct history *h, const struct history_shape *s)

@@ -25,10 +25,16 @@
  * Measured by timing (zen5.core says how): which bits, that targets of direct branches and branches not taken leave
  * nothing, how far both registers reach. Assumed: HISTORY_STEP, and how address bits from 8 upwards and indirect
  * targets enter, of which no more was seen than that they do.
+ *
+ * 4. The same of taken conditional branches alone, as on Zen 3: their register tells any two places within 64 KiB apart,
+ * and what else is taken, direct or not, leaves nothing in it. A second one is of the youngest HISTORY_PATH_NEAR taken branches
+ * of any kind, by the lowest six bits of their addresses, and all that indirect jumps are predicted by.
+ * Measured by timing (zen3.core says how), but for HISTORY_STEP, and that both registers are used together.
  */
 #ifndef CYCLEWISE_CORE_HISTORY_H
 #define CYCLEWISE_CORE_HISTORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -44,9 +50,10 @@ enum {
 	HISTORY_REGISTER = 512,        /* bits of it, at most */
 	HISTORY_KEPT = 4,              /* lengths kept folded, at most */
 	HISTORY_NEAR = 22,             /* taken branches of which addresses unfolded are used, too */
+	HISTORY_PATH_NEAR = 8,         /* the same beside a register of conditional ones */
 };
 
-enum history_kind { HISTORY_DIRECTIONS, HISTORY_TAKEN_PATH, HISTORY_TAKEN_BRANCHES };
+enum history_kind { HISTORY_DIRECTIONS, HISTORY_TAKEN_PATH, HISTORY_TAKEN_BRANCHES, HISTORY_TAKEN_CONDITIONALS };
 
 /* Which lengths are used: bits of directions, or taken branches. Unused ones have length 0. */
 struct history_shape {
@@ -65,7 +72,7 @@ struct history_shape {
 
 struct history {
 	uint64_t taken[HISTORY_REGISTER / 64]; /* the register of the path; the youngest taken branch is lowest */
-	uint64_t near;                 /* HISTORY_TAKEN_BRANCHES: the same of the youngest, from addresses unfolded */
+	uint64_t near;                 /* HISTORY_TAKEN_BRANCHES, _CONDITIONALS: the same of the youngest, from addresses unfolded */
 	uint64_t path_fold[HISTORY_KEPT]; /* of the first lengths: history_fold_taken() */
 	uint32_t fold[HISTORY_FOLDS];  /* bit n: parity of the history bits of age n, n + 31, n + 62, ... below length */
 	uint32_t window[HISTORY_FOLDS];/* bit n: leaves with the n-th push from now */
@@ -83,6 +90,8 @@ static inline unsigned history_longest(enum history_kind kind)
 
 /* Adds a length from 1 to the longest, at most HISTORY_FOLDS of them; returns the number of its fold. */
 unsigned history_add_length(struct history_shape *s, unsigned length);
+/* The same for an indirect predictor, which may go by the youngest alone. */
+unsigned history_add_path(struct history_shape *s, unsigned length);
 /* Lays out the bits that the next HISTORY_WINDOW pushes take out of the folds. */
 void history_fill_windows(struct history *h, const struct history_shape *s);
 
@@ -122,17 +131,27 @@ static inline void history_push_target(struct history *h, const struct history_s
 		history_push(h, s, (unsigned)(hash >> i & 1));
 }
 
-/* The taken branches of length `i` as a word: a turn by a prime number of bits each, so that periods of loops do not cancel. */
+/*
+ * The taken branches of length `i` as a word. Products, for a branch leaves the same bits wherever it is in a word: turned by any number of
+ * bits, it would seem in one word what it is elsewhere in another, and iterations of a loop be taken for each other.
+ */
 static inline uint64_t history_fold_taken(const struct history *h, const struct history_shape *s, unsigned i)
 {
 	unsigned n = s->last[i];
 	uint64_t fold = h->taken[n] & s->last_mask[i];
 
 	while (n--)
-		fold = (fold << 23 | fold >> 41) ^ h->taken[n];
+		fold = (fold << 32 | fold >> 32) * 0x9e3779b97f4a7c15u ^ h->taken[n];
 	uint64_t near = h->near & s->near_mask[i];
 
 	return fold ^ (near << 41 | near >> 23);
+}
+
+/* Those that are kept, by registers that have moved. */
+static inline void history_keep(struct history *h, const struct history_shape *s)
+{
+	for (unsigned i = 0; i < s->kept; i++)
+		h->path_fold[i] = history_fold_taken(h, s, i);
 }
 
 /* Moves the register of the path by a taken branch. `footprint`: what it leaves, at most 64 bits. */
@@ -146,8 +165,7 @@ static inline void history_push_footprint(struct history *h, const struct histor
 		h->taken[i] = w << HISTORY_STEP ^ carry;
 		carry = w >> (64 - HISTORY_STEP);
 	}
-	for (unsigned i = 0; i < s->kept; i++)
-		h->path_fold[i] = history_fold_taken(h, s, i);
+	history_keep(h, s);
 }
 
 /* HISTORY_TAKEN_PATH: a taken branch whose last byte is at `last`. */
@@ -168,6 +186,16 @@ static inline void history_push_taken_branch(struct history *h, const struct his
 
 	h->near = h->near << HISTORY_STEP ^ (last & 0xff);
 	history_push_footprint(h, s, footprint ^ target * 0x9e3779b97f4a7c15u >> 48);
+}
+
+/* HISTORY_TAKEN_CONDITIONALS: the same. */
+static inline void history_push_conditional(struct history *h, const struct history_shape *s, uint64_t last, bool conditional)
+{
+	h->near = h->near << HISTORY_STEP ^ (last & 0x3f);
+	if (conditional)
+		history_push_footprint(h, s, last & 0xffff);
+	else
+		history_keep(h, s);
 }
 
 /* The same where length `i` may be kept. */

@@ -16,7 +16,7 @@ int indirect_init(struct indirect *t, uint32_t entries, unsigned tables, unsigne
 	for (unsigned i = 0; i < tables; i++) {
 		unsigned length = longest >> (tables - 1 - i);
 
-		t->fold[i] = history_add_length(shape, length ? length : 1);
+		t->fold[i] = history_add_path(shape, length ? length : 1);
 	}
 	t->entry = calloc(entries, sizeof *t->entry);
 	return t->entry ? 0 : -ENOMEM;

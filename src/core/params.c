@@ -42,7 +42,7 @@ static const struct {
 } choices[] = {
 	{ "core.isa", "x86-64 aarch64 riscv64" },
 	{ "branch.predictor", "tage gshare bimodal" },
-	{ "branch.history", "directions taken-path taken-branches" },
+	{ "branch.history", "directions taken-path taken-branches taken-conditionals" },
 	{ "branch.wrong_path", "none instructions full" },
 	{ "l1i.replacement", "lru plru qlru random" },
 	{ "l1d.replacement", "lru plru qlru random" },

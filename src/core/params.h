@@ -214,7 +214,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(units, "core.units", "", "unpipelined units") \
 	X(predictor, "branch.predictor", "tage", "tage, gshare (hybrid bimodal/gshare) or bimodal") \
 	X(tage, "branch.tage", "", "tagged tables of TAGE: entries/history/tag bits[/ways] each, shortest history first") \
-	X(history, "branch.history", "directions", "what TAGE's histories hold: directions; taken-path: taken branches and their targets; taken-branches: their addresses alone") \
+	X(history, "branch.history", "directions", "what TAGE's histories hold: directions; taken-path: taken branches and their targets; taken-branches: their addresses alone; taken-conditionals: those of conditional ones") \
 	X(wrong_path, "branch.wrong_path", "full", "what is modelled of the wrong path: none, instructions (fetched), or full (executed too)") \
 	X(l1i_replacement, "l1i.replacement", "plru", "lru, plru, qlru, random") \
 	X(l1d_replacement, "l1d.replacement", "plru", "lru, plru, qlru, random") \
