@@ -18,7 +18,7 @@ static const double same_clock = 1.006; /* before and after a sample */
 /*
  * Of the width that the core has: the clock's error is less, and a busy sibling thread takes a fifth and more. The same bound, turned
  * about, as in src/calibrate/statistics.c, company_crowds(), but not of the same width. That one learns it where hundreds of samples
- * crowd; a process here has ten samples or a hundred, and goes by the second widest: the widest may be the clock's error. What this one
+ * crowd; a process here has a hundred samples, and goes by the second widest: the widest may be the clock's error. What this one
  * lets pass measure.py judges once more, by the samples of all processes. Nor is calibrate's code linked in: this is part of programs
  * that are modelled, too, and what would be changed for calibrate would lay them out anew.
  */

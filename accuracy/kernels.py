@@ -13,7 +13,7 @@ from case import Case
 HERE = Path(__file__).resolve().parent
 ITERATIONS = 400_000
 PROCESSES = 5  # a round: where the system lays data and stack differs by process, and some kernels take a quarter longer in some
-SAMPLES = 10  # a process: on a processor whose sibling thread is busy, the few that it left alone
+SAMPLES = 100  # a process: a real predictor has learnt some kernels only by then; and a busy sibling thread leaves but a few alone
 FAR = 12 << 20
 COMMON = ["-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-static", "-g1"]
 FAST = ["-O3", "-march=x86-64-v3", "-ffast-math"]

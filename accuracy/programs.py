@@ -98,7 +98,7 @@ def commands(p):
         "bunzip2": (["/usr/bin/bzip2", "-dc", p["bz2"]], None),
         "sqlite3": (["/usr/bin/sqlite3", ":memory:"], p["sql"]),
         "perl": (["/usr/bin/perl", p["pl"]], p["small"]),
-        "python3": (["/usr/bin/python3", "-S", "-E", p["py"]], p["small"]),
+        "python3": (["/usr/bin/python3", "-S", p["py"]], p["small"]),
         "mawk": (["/usr/bin/mawk", AWK], p["text"]),
         "sort": (["/usr/bin/sort", "--parallel=1", p["large"]], None),
         "sed": (["/usr/bin/sed", "-E", r"s/(\w+)er (\w+)/\2 \1/g", p["small"]], None),
