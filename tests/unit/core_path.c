@@ -78,6 +78,19 @@ static unsigned bit(uint64_t word, unsigned n)
 	return (unsigned)(word >> n & 1);
 }
 
+/* A register, a bit a place, moves on by a taken branch. */
+static void move_on(uint8_t *bits, size_t nr)
+{
+	memmove(bits + 2, bits, nr - 2);
+	bits[0] = bits[1] = 0;
+}
+
+static void assert_bits(const uint64_t *words, const uint8_t *bits, size_t nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		assert_int_equal(bit(words[i / 64], i % 64), bits[i]);
+}
+
 /* Of taken branches alone: pairs of low bits folded in one register, the bits themselves in the other, a target's hash. */
 static void the_registers_of_branches_match_the_reference(void **state)
 {
@@ -91,9 +104,8 @@ static void the_registers_of_branches_match_the_reference(void **state)
 		uint64_t last = next_random(&random), target = n % 3 ? 0 : next_random(&random);
 
 		history_push_taken_branch(&h, &shape, last, target);
-		memmove(reference + 2, reference, REGISTER - 2);
-		memmove(near + 2, near, sizeof near - 2);
-		reference[0] = reference[1] = near[0] = near[1] = 0;
+		move_on(reference, REGISTER);
+		move_on(near, sizeof near);
 		reference[0] ^= (uint8_t)bit(last, 1);
 		for (unsigned i = 1; i < 4; i++)
 			reference[i] ^= (uint8_t)(bit(last, 2 * i) ^ bit(last, 2 * i + 1));
@@ -103,10 +115,8 @@ static void the_registers_of_branches_match_the_reference(void **state)
 			reference[i] ^= (uint8_t)bit(target * 0x9e3779b97f4a7c15u, 48 + i);
 		for (unsigned i = 0; i < 8; i++)
 			near[i] ^= (uint8_t)bit(last, i);
-		for (unsigned i = 0; i < 2 * 93; i++)
-			assert_int_equal(bit(h.taken[i / 64], i % 64), reference[i]);
-		for (unsigned i = 0; i < sizeof near; i++)
-			assert_int_equal(bit(h.near, i), near[i]);
+		assert_bits(h.taken, reference, 2 * 93);
+		assert_bits(&h.near, near, sizeof near);
 	}
 }
 
@@ -126,20 +136,16 @@ static void the_registers_of_conditionals_match_the_reference(void **state)
 		bool conditional = n % 3;
 
 		history_push_conditional(&h, &shape, last, conditional);
-		memmove(near + 2, near, sizeof near - 2);
-		near[0] = near[1] = 0;
+		move_on(near, sizeof near);
 		for (unsigned i = 0; i < 6; i++)
 			near[i] ^= (uint8_t)bit(last, i);
 		if (conditional) {
-			memmove(reference + 2, reference, REGISTER - 2);
-			reference[0] = reference[1] = 0;
+			move_on(reference, REGISTER);
 			for (unsigned i = 0; i < 16; i++)
 				reference[i] ^= (uint8_t)bit(last, i);
 		}
-		for (unsigned i = 0; i < 2 * 93; i++)
-			assert_int_equal(bit(h.taken[i / 64], i % 64), reference[i]);
-		for (unsigned i = 0; i < sizeof near; i++)
-			assert_int_equal(bit(h.near, i), near[i]);
+		assert_bits(h.taken, reference, 2 * 93);
+		assert_bits(&h.near, near, sizeof near);
 		assert_int_equal(h.path_fold[0], history_fold_taken(&h, &shape, 0));
 		struct history path = { .near = h.near & 0xffff };
 		assert_int_equal(history_fold_taken(&path, &shape, 1), history_fold_taken(&h, &shape, 1));
