@@ -17,7 +17,7 @@
  * Not modelled: physical registers and violations of memory order, since both come of what was guessed or renamed; bank
  * conflicts and the bytes that L1D reads in a cycle, since the ports of loads bound these; miss registers of L1I, since code comes a
  * line at a time; memory's banks and rows; stores that are written out of order, and lines asked for no sooner than a store is written;
- * turns of the ports that bring data (rename.bind_turn_data), where uops are spread over schedulers (rename.spread_ports), since an ideal
+ * turns of the ports that bring data in, and loads that wait for these (load_queue.data_ports), where uops are spread over schedulers (rename.spread_ports), since an ideal
  * choice of ports is what the resources stand for, and the ports that both accesses across a line are bound to (split.bound);
  * the slots that a pair takes more where it reads memory (decode.fusion_memory), since its recipe is that of its first;
  * the port that a load takes again for a store's data (forward.again), since what takes one later leaves none open until then.

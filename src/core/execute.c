@@ -245,6 +245,28 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 	return done + in->load_extra;
 }
 
+/*
+ * The uop of an access that reads. Where all ports are taken that bring in what it loads, it asks for its address port in vain, and
+ * again in the next cycle.
+ */
+static uint64_t issue_load(struct ooo *o, struct attempt *a, unsigned i, uint64_t ready)
+{
+	uint16_t brings = 0;
+	unsigned port = 0;
+
+	for (unsigned c = a->in->nr_loads, end = c + a->in->nr_compute; o->data_ports && c < end; c++)
+		brings |= o->port[c] & o->data_ports;
+	while (brings && o->port[i]) {
+		uint64_t cycle = ports_first_of(&o->ports, o->port[i], 0, ready, &port);
+		if (ports_first_of(&o->ports, brings, 0, cycle, &(unsigned){ 0 }) == cycle)
+			break;
+		ports_book(&o->ports, port, cycle);
+		a->issue_wait = WAIT_PORT;
+		ready = cycle + 1;
+	}
+	return a->asked = issue_uop(o, a, i, ready);
+}
+
 /* The accesses of the attempt that read, each with a load uop as long as there are some. */
 static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struct operand_wait *addr)
 {
@@ -272,7 +294,7 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 			a->issue_wait = WAIT_FENCE;
 		}
 		a->ready = later(a->ready, ready);
-		uint64_t cycle = i < nr ? issue_uop(o, a, i, ready) : later(ready, last + 1);
+		uint64_t cycle = i < nr ? issue_load(o, a, i, ready) : later(ready, last + 1);
 		last = cycle;
 		if (s < end) {
 			any = true;
@@ -359,11 +381,12 @@ static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned e
 			stage = u->stage;
 			stage_end = a->chain_end;
 		}
-		uint64_t from = later(stage_end, uop_floor(o, a, i));
+		bool brings = first && o->port[i] & o->data_ports; /* what was loaded, whatever the other operands */
+		uint64_t from = later(brings ? a->asked : stage_end, uop_floor(o, a, i));
 		if (o->port[i] & o->vain && !stage)
 			issue_in_vain(o, o->port[i], woken, from);
 		uint64_t cycle = issue_uop(o, a, i, from);
-		a->chain_end = later(a->chain_end, cycle + u->latency);
+		a->chain_end = later(a->chain_end, later(cycle, stage_end) + u->latency);
 		if (a->in->flags & INSN_WIDE)
 			o->wide_until = later(o->wide_until, cycle);
 	}

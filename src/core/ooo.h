@@ -89,7 +89,7 @@ struct ooo {
 	uint32_t pair_draw;            /* see bind_by_chance() */
 	uint16_t turn;                 /* ports that uops are bound to in turn */
 	uint16_t turn_behind;          /* of them those behind the one that was bound last */
-	uint16_t turn_data, turn_data_behind; /* the same of rename.bind_turn_data */
+	uint16_t data_ports, data_behind; /* the same of those that bring in what is loaded */
 	uint16_t spread;               /* ports over whose schedulers rename spreads uops, one a cycle each */
 	uint16_t spread_taken;         /* of them those that got one in ... */
 	unsigned nr_spread;            /* uops that they all got in ... */
@@ -175,6 +175,7 @@ struct attempt {
 	uint64_t value;                /* store: cycle in which the register that it stores has its value */
 	uint64_t result;               /* cycle to which dst latencies are added */
 	uint64_t chain_end;            /* compute done: a branch is resolved, store data is there */
+	uint64_t asked;                /* when the uop of its youngest load issued */
 	uint64_t load_done, known, data;
 	uint64_t write_back;           /* cycle to which write-back latencies are added */
 	uint64_t violation;            /* cycle in which an older store found this load wrong; 0: none */

@@ -80,7 +80,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(rename, bind_alternate, 0, 0, 65535, "ports", "ports that binding takes in turn (Skylake: the load ports); 0: none") \
 	X(rename, bind_pairs, 0, 0, 65535, "ports", "pairs of ports, the n-th of the lower half with that of the upper: at rename a uop is bound to a pair as if by chance (Zen 5: the ALUs); 0: none") \
 	X(rename, bind_turn, 0, 0, 65535, "ports", "ports that uops are bound to at rename in turn, each to the next that it can use (Zen 5: the address pipes); 0: none") \
-	X(rename, bind_turn_data, 0, 0, 65535, "ports", "others that are bound so, in a turn of their own (Zen 3: what brings data of vector loads); in ooo alone; 0: none") \
 	X(rename, spread_ports, 0, 0, 65535, "ports", "ports, each of a scheduler of its own, of which each gets at most one uop a cycle that another could take, and all together as many as they are (Zen 3: the ALUs); in ooo alone; 0: none") \
 	X(rename, stack_ports, 0, 0, 65535, "ports", "of the uop that adds what pushes and pops left to be added, where the stack pointer itself is read; 0: none") \
 	X(rename, stack_addresses, 1, 0, 1, "0/1", "1: addresses and copies of the stack pointer need that uop too; 0: what computes with it alone (AMD)") \
@@ -115,6 +114,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(load_queue, entries, 72, 1, 1024, "loads", "from dispatch to commit") \
 	X(load_queue, restart, 0, 0, 50, "cycles", "loads that cross a page or alias a store start anew, one in so many cycles; 0: as many as like") \
 	X(load_queue, holds_entry, 0, 0, 20, "cycles", "that a load keeps its entry of the scheduler beyond its issue: until L1D has answered") \
+	X(load_queue, data_ports, 0, 0, 65535, "ports", "that bring in what is loaded (Zen 3: into vector registers), bound in turn; a load that finds its own taken asks for its address port in vain, cycle after cycle; in ooo alone; 0: none") \
 	X(store_queue, entries, 56, 1, 1024, "stores", "from dispatch until written to the L1 data cache") \
 	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", "written to the L1 data cache a cycle; one that crosses a line is written in two") \
 	X(store_queue, merge_bytes, 0, 0, 64, "bytes", "aligned, a power of two: stores to them that follow each other are one write as long as it has not begun, and one beyond them is two; 0: each is its own") \

@@ -87,8 +87,8 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
 		else if (ports & o->turn)
 			ports = bind_in_turn(ports & o->turn, o->turn, &o->turn_behind);
-		else if (ports & o->turn_data)
-			ports = bind_in_turn(ports & o->turn_data, o->turn_data, &o->turn_data_behind);
+		else if (ports & o->data_ports)
+			ports = bind_in_turn(ports & o->data_ports, o->data_ports, &o->data_behind);
 		else if (ports && !(ports & ~o->spread))
 			ports = spread(o, a->dispatch, ports, need);
 		else if (ports & (ports - 1))
@@ -194,7 +194,7 @@ void rename_init(struct ooo *o)
 	}
 	o->nr_pairs = bind_pairs(d, o->pair, &o->paired);
 	o->turn = o->turn_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
-	o->turn_data = o->turn_data_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn_data);
+	o->data_ports = o->data_behind = core_desc_with_twins(d, (uint16_t)d->load_queue_data_ports);
 	o->spread = core_desc_with_twins(d, (uint16_t)d->rename_spread_ports);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->vain = d->issue_in_vain ? o->paired : 0;

@@ -291,6 +291,60 @@ static void t217_loads_hold_entries(void **state)
 	}
 }
 
+/* A load whose data comes in through ALU1, addressed through MEM0 or MEM1. */
+static uint32_t make_load_through(struct machine *m)
+{
+	uint32_t i = make_load(m, R3, R2);
+	struct insn *in = &m->insn[i];
+
+	m->uop[m->nr_uops++] = (struct uop){ .ports = ALU1, .kind = UOP_COMPUTE, .latency = 1 };
+	in->nr_uops++;
+	in->latency = in->dst_latency[0] = 1;
+	return i;
+}
+
+/*
+ * Two loads whose data comes in through the same port, and two others, addressed through two ports in turn: the second asks for its own in
+ * vain, so that the last, which is bound to it as well, is a cycle later; not where nothing says that the port brings data in.
+ */
+static void t218_loads_in_vain(void **state)
+{
+	for (int32_t data = 0; data <= ALU1; data += ALU1) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.rename_bind_turn = MEM;
+		m->desc.load_queue_data_ports = data;
+		for (int i = 0; i < 4; i++)
+			run_access(m, i < 2 ? make_load_through(m) : make_load(m, R3, R2), 0x10000, 8);
+		machine_time(m);
+		uint64_t start = committed(m, 0)->issue;
+		assert_int_equal(committed(m, 1)->issue, start + !!data);
+		assert_int_equal(committed(m, 2)->issue, start + 1);
+		assert_int_equal(committed(m, 3)->issue, start + 1 + !!data);
+		assert_int_equal(committed(m, 1)->complete, committed(m, 0)->complete + 1);
+		machine_free(m);
+	}
+}
+
+/* What brings data in waits for no other operand: the port is taken when the load issues, and what another load brings may come by later. */
+static void t219_data_comes_first(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.l1d = true;
+	m->desc.load_queue_data_ports = ALU1;
+	run_insn(m, make_alu(m, R1, 0, 0, 50, ALU0));
+	uint32_t adds = make_load_through(m);
+	m->insn[adds].data[m->insn[adds].nr_data++] = R1;
+	run_access(m, adds, 0x10000, 8);
+	run_times(m, make_alu(m, R4, R1, 0, 1, ALU1), 2);
+	machine_time(m);
+	const struct timed *waits = committed(m, 1), *first = committed(m, 2);
+	assert_int_equal(waits->issue, committed(m, 0)->issue);
+	assert_int_equal(waits->complete, committed(m, 0)->issue + 50 + 1);
+	assert_int_equal(first->issue, committed(m, 0)->issue + 50);
+	machine_free(m);
+}
+
 /* A reorder buffer of 64 behind an operation of 200 cycles. */
 static void t211_rob_full(void **state)
 {
@@ -504,6 +558,8 @@ int main(void)
 		cmocka_unit_test(t209_bound_in_turn),
 		cmocka_unit_test(t210_scheduler_full),
 		cmocka_unit_test(t216_in_vain),
+		cmocka_unit_test(t218_loads_in_vain),
+		cmocka_unit_test(t219_data_comes_first),
 		cmocka_unit_test(t217_loads_hold_entries),
 		cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers),
