@@ -188,9 +188,10 @@ static int make(struct chrono *v, const struct core_desc *d)
 	v->ways = (uint32_t)d->l1d_ways;
 	v->ways2 = (uint32_t)d->l2_ways;
 	v->array = d->l2_size && d->l2_array_busy ? calloc(v->cost.arrays, sizeof *v->array) : NULL;
+	v->taken = v->cost.taken_in_flight ? calloc(v->cost.taken_in_flight, sizeof *v->taken) : NULL;
 	v->coming = d->l1d_set_fill ? calloc(v->line1.nr / v->ways, sizeof *v->coming) : NULL;
 	if (!v->written || !v->freed || (d->forward_renamed && !v->stored) || (d->l1d_set_fill && !v->coming) ||
-	    (d->l2_size && d->l2_array_busy && !v->array))
+	    (d->l2_size && d->l2_array_busy && !v->array) || (v->cost.taken_in_flight && !v->taken))
 		err = -ENOMEM;
 	if (!err)
 		err = make_registers(v);
@@ -248,6 +249,7 @@ void chrono_free(struct chrono *v)
 	free(v->loads);
 	free(v->stores);
 	free(v->left);
+	free(v->taken);
 	free(v->bound);
 	for (unsigned i = 0; i < NR_MISSES; i++)
 		free(v->missing[i].end);

@@ -33,6 +33,7 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 	c->inverse[RESOURCE_MICROCODE] = ratio(1, (uint64_t)d->microcode_width);
 	c->taken = d->uopcache_whole ? (uint32_t)d->branch_lookups : 1;
 	c->inverse[RESOURCE_TAKEN] = ratio(1 + (uint64_t)d->branch_taken_bubble, c->taken);
+	c->taken_in_flight = (uint32_t)d->branch_taken_in_flight;
 	c->returned = ticks(d->branch_return_bubble);
 	c->inverse[RESOURCE_RETIRE] = ratio(1, (uint64_t)d->commit_width);
 	c->inverse[RESOURCE_DRAIN] = ratio(1, (uint64_t)d->store_queue_drain_width);
@@ -152,7 +153,7 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 const char *reason_name(const struct recipes *r, unsigned reason, char *buf)
 {
 	static const char *const names[NR_REASONS - NR_RESOURCES] = {
-		"none", "latency", "load", "rob", "scheduler", "load_queue", "store_queue", "misses", "branch", "code", "serial",
+		"none", "latency", "load", "rob", "scheduler", "load_queue", "store_queue", "misses", "branch", "taken_branches", "code", "serial",
 	};
 
 	return reason < NR_RESOURCES ? resource_name(r, reason, buf) : names[reason - NR_RESOURCES];

@@ -124,6 +124,8 @@ struct chrono {
 	uint32_t ways, ways2;          /* of L1D, L2 */
 	uint64_t memory[MOST_MEMORY];  /* [n % cost.memory]: ticks when the n-th that accesses memory was dispatched */
 	uint64_t nr_memory;
+	struct when *taken;            /* [n % cost.taken_in_flight]: commit of the n-th taken branch; NULL: they are not limited */
+	uint64_t nr_taken;
 	struct waiting *scheduler[CORE_SCHEDULERS];
 	struct slots *bound;           /* [CORE_PORTS]: those of pairs, to which uops are bound as if by chance; NULL: there are none */
 	uint32_t draw;

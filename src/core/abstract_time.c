@@ -428,6 +428,16 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 	*drained = v->drain.t;
 }
 
+/* What follows a taken branch is fetched when there is an entry for it among those in flight. */
+INLINE void wait_taken(struct chrono *v, struct flow *f, const enum chrono_mode mode)
+{
+	uint32_t most = v->cost.taken_in_flight;
+
+	keep(mode, &v->taken[v->nr_taken++ % most], &f->retire);
+	if (v->nr_taken >= most && constrain_after(v, mode, &f->supply, &v->taken[v->nr_taken % most], v->cost.front + ABSTRACT_TICKS))
+		f->why_supply = REASON_TAKEN;
+}
+
 /* Where fetch goes on, and from when on dispatch may. Returns whether a misprediction cost anything. */
 INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
 {
@@ -441,6 +451,8 @@ INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode
 			y->why = RESOURCE_TAKEN;
 		if (y->p->branch == BRANCH_RETURN)
 			v->resource[RESOURCE_TAKEN] += v->cost.returned;
+		if (v->taken)
+			wait_taken(v, f, mode);
 	}
 	if (y->flags & OUTCOME_MISPREDICT) {
 		v->mispredicts += v->cost.mispredicts;

@@ -74,6 +74,7 @@ struct abstract_costs {
 	uint64_t front;                /* fetch to offered, for the records alone */
 	uint32_t mispredicts;          /* so many of WEIGHT_ONE mispredictions cost anything */
 	uint32_t taken;                /* branches that fetch may follow in a cycle */
+	uint32_t taken_in_flight;      /* 0: any number */
 	uint64_t returned;             /* more than a taken branch, of a return */
 	bool lines;                    /* the uop cache is read line by line: its inverse is that of a line */
 	uint32_t runahead;             /* blocks of fetch that prediction is ahead; 0: none */
@@ -96,6 +97,7 @@ enum reason {
 	REASON_LOAD,                   /* a line on its way, or what a store in the queue holds */
 	REASON_ROB, REASON_SCHEDULER, REASON_LOAD_QUEUE, REASON_STORE_QUEUE, REASON_MISSES,
 	REASON_BRANCH,                 /* a mispredicted branch before it */
+	REASON_TAKEN,                  /* as many taken branches before it as can be in flight */
 	REASON_CODE,                   /* its code was not in L1I */
 	REASON_SERIAL,                 /* a serialising instruction, a system call, a fence */
 	NR_REASONS,

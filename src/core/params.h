@@ -53,6 +53,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, decode_redirect, 7, 1, 40, "cycles", "fetch to fetch, direct branch unknown to the BTB, found at decode") \
 	X(branch, mispredict, 1, 0, 40, "cycles", "branch execution to the first fetch on the right path") \
 	X(branch, taken_ports, 0, 0, 65535, "ports", "the ports a branch predicted taken may use; 0: as its costs say") \
+	X(branch, taken_in_flight, 0, 0, 255, "branches", "taken ones from their prediction to their commit, with the one whose target is being fetched; 0: unlimited") \
 	X(branch, in_flight, 48, 0, 250, "branches", "unresolved branches; 0: unlimited") \
 	X(branch, btb1_entries, 128, 0, 65536, "entries", "first-level BTB; 0: all in the second") \
 	X(branch, btb1_ways, 4, 1, 64, "ways", "") \

@@ -27,6 +27,7 @@ static const struct row {
 	{ "scheduler5", "uops", false, false, { "sched5.entries" } },
 	{ "scheduler6", "uops", false, false, { "sched6.entries" } },
 	{ "scheduler7", "uops", false, false, { "sched7.entries" } },
+	{ "taken_branches", "branches", false, false, { "branch.taken_in_flight" } },
 	{ "load_queue", "loads", false, false, { "load_queue.entries" } },
 	{ "store_queue", "stores", false, false, { "store_queue.entries" } },
 	{ "store.drain", "stores/cycle", false, false, { "store_queue.drain_width" } },

@@ -111,7 +111,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "uopcache.", !d->uopcache_sets }, { "uopcache.whole_", !d->uopcache_whole }, { "l2.", !d->l2_size }, { "llc.", !d->llc_size },
 		{ "branch.indirect_", !d->branch_indirect_entries }, { "rename.move_", !d->rename_move_slots },
 		{ "rename.bind_", !d->rename_bind_ports }, { "rename.bind_pairs", !d->rename_bind_pairs }, { "rename.bind_turn", !d->rename_bind_turn },
-		{ "load_queue.data_ports", !d->load_queue_data_ports },
+		{ "branch.taken_in_flight", !d->branch_taken_in_flight }, { "load_queue.data_ports", !d->load_queue_data_ports },
 		{ "rename.spread_ports", !d->rename_spread_ports }, { "rename.whole", !d->rename_whole },
 		{ "rename.memory", !d->rename_memory }, { "forward.from_vector", !d->forward_from_vector },
 		{ "prefetch.l1_stride", !d->prefetch_l1_stride },
