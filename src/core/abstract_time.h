@@ -15,12 +15,12 @@
  * switch them off); memory fences and serialising instructions; loads that rename finds the store of.
  * Ports that uops are bound to are chosen as in the detailed core; of pairs, whole cycles are taken (abstract_slots.h), in vain, too.
  * Not modelled: physical registers and violations of memory order, since both come of what was guessed or renamed; bank
- * conflicts and the bytes that L1D reads in a cycle, since the ports of loads bound these; miss registers of L1I, since code comes a
+ * conflicts of L1D and the bytes that it reads in a cycle, since the ports of loads bound these; miss registers of L1I, since code comes a
  * line at a time; memory's banks and rows; stores that are written out of order, and lines asked for no sooner than a store is written;
- * turns of the ports that bring data in, and loads that wait for these (load_queue.data_ports), where uops are spread over schedulers (rename.spread_ports), since an ideal
- * choice of ports is what the resources stand for, and the ports that both accesses across a line are bound to (split.bound);
- * the slots that a pair takes more where it reads memory (decode.fusion_memory), since its recipe is that of its first;
- * the port that a load takes again for a store's data (forward.again), since what takes one later leaves none open until then.
+ * turns of the ports that bring data in, and loads that wait for these (load_queue.data_ports), and where uops are spread over schedulers
+ * (rename.spread_ports), since an ideal choice of ports is what the resources stand for, and the ports that both accesses across a line are
+ * bound to (split.bound); the slots that a pair takes more where it reads memory (decode.fusion_memory), since its recipe is that of its
+ * first; the port that a load takes again for a store's data (forward.again), since what takes one later leaves none open until then.
  * Ref: Gus §3.1, algorithm 1.
  */
 #ifndef CYCLEWISE_CORE_ABSTRACT_TIME_H

@@ -108,9 +108,9 @@ static int check(const struct core_desc *d)
 	if (!ret && !parts_are_powers_of_two(d->branch_indirect_entries, d->branch_indirect_tables))
 		ret = error_set(EINVAL, d->name, "branch.indirect_entries: %d entries in %d tables are not a power of two each",
 			d->branch_indirect_entries, d->branch_indirect_tables);
-	if (!ret && (unsigned)d->branch_indirect_history > history_longest(history_kind(d)))
+	if (!ret && (unsigned)d->branch_indirect_history > history_longest_indirect(history_kind(d)))
 		ret = error_set(EINVAL, d->name, "branch.indirect_history: %d is more than branch.history = %s can hold, %u",
-			d->branch_indirect_history, d->history, history_longest(history_kind(d)));
+			d->branch_indirect_history, d->history, history_longest_indirect(history_kind(d)));
 	return ret;
 }
 

@@ -1,10 +1,13 @@
-/* Lines come into one set of L1D some cycles apart (l1d.set_fill): when one does. Times are of any unit, all of the same. */
+/*
+ * Lines come into one set of L1D (l1d.set_fill), or out of one array of L2 (l2.array_busy), some cycles apart: when one does. Times are of
+ * any unit, all of the same.
+ */
 #ifndef CYCLEWISE_CORE_COMING_H
 #define CYCLEWISE_CORE_COMING_H
 
 #include <stdint.h>
 
-/* The last lines that came to a set one right after the other: the first at `begin`, another not before `end`. */
+/* The last lines that came one right after the other: the first at `begin`, another not before `end`. */
 struct coming {
 	uint64_t begin, end;
 };

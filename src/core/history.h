@@ -1,5 +1,5 @@
 /*
- * The speculative histories that predictors index their tables with, of either kind:
+ * The speculative histories that predictors index their tables with, of one of four kinds:
  *
  * 1. Directions and targets of branches as bits, the same folded to a word for each length that a table uses, and
  * the path. A conditional branch adds its direction, an indirect jump or call HISTORY_TARGET bits of its target; others
@@ -86,6 +86,12 @@ struct history {
 static inline unsigned history_longest(enum history_kind kind)
 {
 	return kind == HISTORY_DIRECTIONS ? HISTORY_LONGEST : HISTORY_REGISTER / HISTORY_STEP;
+}
+
+/* The same of what predicts indirect jumps. */
+static inline unsigned history_longest_indirect(enum history_kind kind)
+{
+	return kind == HISTORY_TAKEN_CONDITIONALS ? HISTORY_PATH_NEAR : history_longest(kind);
 }
 
 /* Adds a length from 1 to the longest, at most HISTORY_FOLDS of them; returns the number of its fold. */

@@ -399,6 +399,13 @@ static void sizes_are_checked(void **state)
 	assert_no_unit("branch.indirect_history=257",
 		"branch.indirect_history: 257 is more than branch.history = taken-path can hold, 256");
 	branch_free(skylake("branch.tage=64/256/8/8"));
+
+	struct branch_unit *b;
+	struct core_desc d;
+	assert_int_equal(core_desc_load(&d, "zen3"), 0);
+	assert_int_equal(core_desc_set(&d, "branch.indirect_history=9"), 0);
+	assert_int_equal(branch_new(&b, &d), -EINVAL);
+	assert_string_equal(error_get()->why, "branch.indirect_history: 9 is more than branch.history = taken-conditionals can hold, 8");
 }
 
 int main(void)
