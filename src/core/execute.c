@@ -32,14 +32,14 @@ uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *
 
 uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u, uint16_t ports, uint64_t ready)
 {
-	unsigned scheduler = o->sched_of_port[__builtin_ctz(ports)];
-	uint64_t first = waiting_enter(&o->waiting, scheduler, a->dispatch) + 1;
+	unsigned port = 0;
+	uint64_t first = waiting_enter(&o->waiting, ports & o->waiting.ports, a->dispatch, &port) + 1;
 
 	if (first > ready)
 		a->issue_wait = WAIT_PORT;
 	a->queued = first > a->dispatch + 1;
-	uint64_t cycle = issue_uop_anywhere(o, a, u, ports, later(ready, first));
-	waiting_leave(&o->waiting, scheduler, cycle + 1);
+	uint64_t cycle = issue_uop_anywhere(o, a, u, (uint16_t)(1u << port), later(ready, first));
+	waiting_leave(&o->waiting, port, cycle + 1);
 	return cycle;
 }
 

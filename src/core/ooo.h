@@ -94,6 +94,7 @@ struct ooo {
 	uint16_t spread_taken;         /* of them those that got one in ... */
 	unsigned nr_spread;            /* uops that they all got in ... */
 	uint64_t spread_cycle;
+	unsigned nr_queued;            /* uops of the attempt in hand that go through the queue in front of schedulers */
 	uint32_t nr_memory;            /* loads and stores dispatched in ... */
 	uint64_t memory_cycle;
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */

@@ -79,6 +79,7 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 	bool bound = o->desc->rename_bind_ports;
 	unsigned needed = 0;
 
+	o->nr_queued = 0;
 	if (bound)
 		bind_from(o, a->dispatch);
 	for (unsigned i = 0; i < a->nr_uops; i++) {
@@ -92,9 +93,11 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 		else if (ports && !(ports & ~o->spread))
 			ports = spread(o, a->dispatch, ports, need);
 		else if (ports & (ports - 1))
-			ports = bind_pair(o, choose_scheduler(o, ports, need));
+			ports = bind_pair(o, ports & o->waiting.ports ? ports : choose_scheduler(o, ports, need));
 		o->port[i] = ports;
-		if (ports) {
+		if (ports & o->waiting.ports) {
+			o->nr_queued++;
+		} else if (ports) {
 			unsigned s = o->sched_of_port[__builtin_ctz(ports)];
 			if (s != NO_SCHEDULER && need[s] < UINT8_MAX) {
 				need[s]++;
@@ -166,6 +169,11 @@ static void waiting_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 			continue;
 		o->waiting.ports |= (uint16_t)ports[s];
 		o->waiting.in[s].entries = o->sched_entries[s];
+		for (unsigned rest = (unsigned)ports[s]; rest; rest &= rest - 1) {
+			unsigned p = (unsigned)__builtin_ctz(rest);
+			o->waiting.scheduler[p] = (uint8_t)s;
+			o->waiting.on[p].entries = SCHEDULER_MOST;
+		}
 		o->sched_entries[s] = all < SCHEDULER_MOST ? all : SCHEDULER_MOST;
 	}
 }

@@ -142,6 +142,15 @@ static inline void wait_for_queue(struct ooo *o, struct wait *w, unsigned need)
 	}
 }
 
+/* It dispatches in the cycle behind the one it was to. */
+static inline void wait_for_next(struct ooo *o, struct attempt *a, struct wait *w)
+{
+	wait_for(w, a->dispatch + 1, WAIT_WIDTH, 0);
+	release_advance(&o->held, w->cycle);
+	a->dispatch = w->cycle;
+	a->slot_position = 0;
+}
+
 /* What spread ports got is that of the cycle of dispatch. */
 static inline void rename_spread_from(struct ooo *o, uint64_t cycle)
 {
@@ -162,23 +171,15 @@ static inline void wait_for_spread(struct ooo *o, struct attempt *a, struct wait
 		any = ports && !(ports & ~o->spread);
 	}
 	rename_spread_from(o, a->dispatch);
-	if (!any || o->nr_spread < (unsigned)__builtin_popcount((unsigned)o->desc->rename_spread_ports))
-		return;
-	wait_for(w, a->dispatch + 1, WAIT_WIDTH, 0);
-	release_advance(&o->held, w->cycle);
-	a->dispatch = w->cycle;
-	a->slot_position = 0;
+	if (any && o->nr_spread >= (unsigned)__builtin_popcount((unsigned)o->desc->rename_spread_ports))
+		wait_for_next(o, a, w);
 }
 
 /* Where as many that access memory as may be were dispatched in the cycle, one more is in the next. */
 static inline void wait_for_memory(struct ooo *o, struct attempt *a, struct wait *w)
 {
-	if (o->memory_cycle != a->dispatch || o->nr_memory < (unsigned)o->desc->rename_memory)
-		return;
-	wait_for(w, a->dispatch + 1, WAIT_WIDTH, 0);
-	release_advance(&o->held, w->cycle);
-	a->dispatch = w->cycle;
-	a->slot_position = 0;
+	if (o->memory_cycle == a->dispatch && o->nr_memory >= (unsigned)o->desc->rename_memory)
+		wait_for_next(o, a, w);
 }
 
 static inline void memory_dispatched(struct ooo *o, uint64_t cycle)
@@ -201,23 +202,21 @@ static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
 		bind_from(o, a->dispatch);
 		unsigned port = bind(o, ports, a->slot_position);
 		o->port[0] = (uint16_t)(1u << port);
-		if (o->sched_of_port[port] != NO_SCHEDULER)
-			wait_for_scheduler(o, w, o->sched_of_port[port], 1);
 		if (o->port[0] & o->waiting.ports)
 			wait_for_queue(o, w, 1);
+		else if (o->sched_of_port[port] != NO_SCHEDULER)
+			wait_for_scheduler(o, w, o->sched_of_port[port], 1);
 		return;
 	}
 	if (o->spread)
 		wait_for_spread(o, a, w);
 	uint8_t need[CORE_SCHEDULERS] = { 0 };
-	unsigned queued = 0;
 	for (unsigned needed = rename_assign_ports(o, a, need); needed; needed &= needed - 1) {
 		unsigned s = (unsigned)__builtin_ctz(needed);
 		wait_for_scheduler(o, w, s, need[s]);
-		queued += o->waiting.in[s].entries ? need[s] : 0;
 	}
-	if (queued)
-		wait_for_queue(o, w, queued);
+	if (o->nr_queued)
+		wait_for_queue(o, w, o->nr_queued);
 }
 
 /* --- moves ------------------------------------------------------------------------------------------- */

@@ -164,6 +164,46 @@ static void t206_waiting(void **state)
 	machine_free(m);
 }
 
+/*
+ * Two schedulers behind the queue, of two entries each: uops for ports of both go to that of the port that fewer wait for; to the other
+ * where one is full of what waits for a long operation; and wait behind what finds its own full.
+ */
+static void t226_schedulers_behind_queue(void **state)
+{
+	static const uint64_t issue[4][2] = { { 4, 4 }, { 4, 4 }, { 4, 5 }, { 106, 107 } };
+
+	for (unsigned held = 0; held <= 3; held++) {
+		struct machine *m = machine_new();
+		m->desc.waiting_entries = 8;
+		m->desc.waiting_ports = ALU;
+		m->desc.sched0_entries = m->desc.sched1_entries = 2;
+		m->desc.sched0_ports = ALU0;
+		m->desc.sched1_ports = ALU1;
+		run_insn(m, make_alu(m, R1, 0, 0, 100, MEM0));
+		run_times(m, make_alu(m, R2, R1, 0, 1, ALU0), held);
+		run_times(m, make_alu(m, R3, 0, 0, 1, ALU), 2);
+		machine_time(m);
+		for (unsigned i = 0; i < 2; i++) {
+			const struct timed *t = committed(m, held + 1 + i);
+			assert_int_equal(t->fetch + t->issue, issue[held][i]);
+		}
+		machine_free(m);
+	}
+}
+
+/* Three wait for ALU0, in a scheduler with room: what could take either port is bound to ALU1, though ALU0 is idle. */
+static void t227_bound_behind_queue(void **state)
+{
+	struct machine *m = machine_with_queue();
+
+	run_times(m, make_alu(m, R2, R1, 0, 1, ALU0), 3);
+	run_times(m, make_alu(m, R3, 0, 0, 1, ALU), 3);
+	machine_time(m);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(committed(m, 4 + i)->fetch + committed(m, 4 + i)->issue, 5 + i);
+	machine_free(m);
+}
+
 /* Of two cycles, those that came through the queue take both, as the 17th to the 24th do, and the others one; one of one cycle takes that. */
 static void t225_queued_latency(void **state)
 {
@@ -553,6 +593,8 @@ int main(void)
 		cmocka_unit_test(t205_bypass),
 		cmocka_unit_test(t206_waiting),
 		cmocka_unit_test(t225_queued_latency),
+		cmocka_unit_test(t226_schedulers_behind_queue),
+		cmocka_unit_test(t227_bound_behind_queue),
 		cmocka_unit_test(t207_bound_to_pairs),
 		cmocka_unit_test(t208_unit_between),
 		cmocka_unit_test(t209_bound_in_turn),
