@@ -28,6 +28,7 @@ static const struct filler fillers[] = {
 	{ "vector register file", "results", "paddd %xmm1, %xmm#\n", "prf.vector", 32, "results behind a miss, and 32 architectural as the model counts them" },
 	{ "load queue", "loads", "cmpl %ecx, (%rdi)\n", "load_queue.entries", 2, "loads between two misses, which it holds too" },
 	{ "store queue", "stores", "movl %ecx, 64(%rdi)\n", "store_queue.entries", 0, "stores behind a miss" },
+	{ "taken branches", "branches", "jmp 1f\n.p2align 5\n1:\n", "branch.taken_in_flight", 1, "jumps behind a miss, and the one whose target is fetched" },
 	{ "scheduler, integer", "operations", "leal 1(%r10), %r#d\n", NULL, 1, "operations that wait for a miss" },
 	{ "scheduler, loads", "loads", "movl 128(%rdi,%r10), %r#d\n", NULL, 1, "loads that wait for a miss" },
 	{ "scheduler, vector", "operations", "paddd %xmm0, %xmm#\n", NULL, 1, "operations that wait for a miss" },
@@ -181,6 +182,14 @@ static void add_schedulers(struct experiment *x, const struct filler *f, struct 
 	}
 }
 
+/* Fillers beyond which a scan sees nothing: the reorder buffer bounds all but itself. */
+static double most_of(const struct experiment *x, const struct filler *f)
+{
+	bool itself = f->param && !strcmp(f->param, "rob.entries");
+
+	return itself ? MOST : fmin(MOST, 1.2 * findings_param(x->findings, "rob.entries"));
+}
+
 static void add(struct experiment *x, const struct filler *f, struct knee k)
 {
 	struct estimate e = { .value = k.at, .low = k.low, .high = k.high, .agreeing = 1, .samples = 1, .noisy = k.high > k.low * broad };
@@ -189,7 +198,7 @@ static void add(struct experiment *x, const struct filler *f, struct knee k)
 	double most = 0.9 * (rob ? rob->estimate.low : x->parent->desc.rob_entries);
 
 	if (!k.found)
-		findings_leave(x->findings, f->name, f->param, "no step up to %d %s", MOST, f->unit);
+		findings_leave(x->findings, f->name, f->param, "no step up to %.0f %s", most_of(x, f), f->unit);
 	else if (f->param && strcmp(f->param, "rob.entries") && k.high > most)
 		findings_leave(x->findings, f->name, f->param, "at least %.0f: the reorder buffer may be full first", k.at);
 	else if (f->param && shared && k.at + f->extra < half * findings_param(x->findings, f->param))
@@ -219,7 +228,7 @@ int window_measure(struct experiment *x)
 	for (size_t i = 0; i < G_N_ELEMENTS(fillers) && !ret; i++) {
 		struct knee k = { .found = false };
 
-		ret = scan(x, &fillers[i], &cells, FEWEST, MOST, x->quick ? 1.12 : 1.08, 1, &k);
+		ret = scan(x, &fillers[i], &cells, FEWEST, most_of(x, &fillers[i]), x->quick ? 1.12 : 1.08, 1, &k);
 		if (!ret && k.found)
 			ret = scan(x, &fillers[i], &cells, floor(k.low * 0.8), ceil(k.high * 1.2), 1, x->quick ? 4 : 2, &k);
 		if (!ret)
