@@ -10,10 +10,16 @@
  */
 #include "core/execute.h"
 
+/* The slot of the uop `i` of the attempt, from the first of the cycle in which it dispatches. */
+static inline unsigned uop_slot(const struct attempt *a, unsigned i)
+{
+	return a->slot_position + (i < a->slots ? i : a->slots ? a->slots - 1 : 0);
+}
+
 /* When the uop `i` of the attempt may issue at the earliest: the cycle its slot was dispatched, and on. */
 static inline uint64_t uop_floor(const struct ooo *o, const struct attempt *a, unsigned i)
 {
-	unsigned slot = a->slot_position + (i < a->slots ? i : a->slots ? a->slots - 1 : 0), width = (unsigned)o->desc->rename_width;
+	unsigned slot = uop_slot(a, i), width = (unsigned)o->desc->rename_width;
 	return a->dispatch + (slot < width ? 0 : slot / width) + (unsigned)o->desc->issue_latency;
 }
 
@@ -32,14 +38,15 @@ uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *
 
 uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u, uint16_t ports, uint64_t ready)
 {
-	unsigned port = 0;
-	uint64_t first = waiting_enter(&o->waiting, ports & o->waiting.ports, a->dispatch, &port) + 1;
+	struct waiting_place place = { 0, 0 };
+	unsigned slot = uop_slot(a, (unsigned)(u - a->uop)), width = (unsigned)o->desc->rename_width;
+	uint64_t first = waiting_enter(&o->waiting, ports & o->waiting.ports, a->dispatch + slot / width, slot % width, &place) + 1;
 
 	if (first > ready)
 		a->issue_wait = WAIT_PORT;
 	a->queued = first > a->dispatch + 1;
-	uint64_t cycle = issue_uop_anywhere(o, a, u, (uint16_t)(1u << port), later(ready, first));
-	waiting_leave(&o->waiting, port, cycle + 1);
+	uint64_t cycle = issue_uop_anywhere(o, a, u, (uint16_t)(1u << place.port), later(ready, first));
+	waiting_leave(&o->waiting, place, cycle + 1);
 	return cycle;
 }
 

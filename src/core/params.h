@@ -104,10 +104,11 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 
 #define SCHEDULER_PARAMS_ONE(X, n) \
 	X(sched##n, entries, 0, 0, 250, "uops", "entries of this scheduler; 0: absent") \
-	X(sched##n, ports, 0, 0, 65535, "ports", "the ports it feeds, each one uop a cycle; a port without a scheduler holds no entry")
+	X(sched##n, ports, 0, 0, 65535, "ports", "the ports it feeds, each one uop a cycle; several feed one port only behind waiting; a port without a scheduler holds no entry")
 #define SCHEDULER_PARAMS(X) \
 	X(waiting, entries, 0, 0, 250, "uops", "the queue in front of schedulers, where uops wait in order for room in theirs; 0: none") \
 	X(waiting, ports, 0, 0, 65535, "ports", "whose schedulers it stands in front of") \
+	X(waiting, alternate, 0, 0, 250, "entries", "its schedulers take uops in turn by the slot of dispatch, but those of one with no more entries free than this go to another that has more; 0: a uop goes where the fewest wait for a port; in ooo alone") \
 	SCHEDULER_PARAMS_ONE(X, 0) SCHEDULER_PARAMS_ONE(X, 1) SCHEDULER_PARAMS_ONE(X, 2) SCHEDULER_PARAMS_ONE(X, 3) \
 	SCHEDULER_PARAMS_ONE(X, 4) SCHEDULER_PARAMS_ONE(X, 5) SCHEDULER_PARAMS_ONE(X, 6) SCHEDULER_PARAMS_ONE(X, 7)
 

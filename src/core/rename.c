@@ -163,15 +163,19 @@ struct wait rename_reason(const struct ooo *o, const struct attempt *a, const st
 static void waiting_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 {
 	o->waiting.entries = (uint32_t)o->desc->waiting_entries;
+	o->waiting.alternate = (uint32_t)o->desc->waiting_alternate;
+	o->waiting.width = (uint32_t)o->desc->rename_width;
+	o->waiting.entering.cycle = UINT64_MAX;
 	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
 		uint32_t all = o->sched_entries[s] + o->waiting.entries;
 		if (!o->sched_entries[s] || !(ports[s] & o->desc->waiting_ports))
 			continue;
 		o->waiting.ports |= (uint16_t)ports[s];
+		o->waiting.schedulers |= (uint8_t)(1u << s);
 		o->waiting.in[s].entries = o->sched_entries[s];
 		for (unsigned rest = (unsigned)ports[s]; rest; rest &= rest - 1) {
 			unsigned p = (unsigned)__builtin_ctz(rest);
-			o->waiting.scheduler[p] = (uint8_t)s;
+			o->waiting.feeds[p] |= (uint8_t)(1u << s);
 			o->waiting.on[p].entries = SCHEDULER_MOST;
 		}
 		o->sched_entries[s] = all < SCHEDULER_MOST ? all : SCHEDULER_MOST;
