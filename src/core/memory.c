@@ -79,9 +79,9 @@ void memory_free(struct memory *m)
 	free(m);
 }
 
-void memory_tell_victims(struct memory *m, struct victims *to)
+void memory_tell_passing(struct memory *m, struct passing *to)
 {
-	m->victims = to;
+	m->passing = to;
 }
 
 /* ---- accesses ---- */

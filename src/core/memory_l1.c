@@ -76,6 +76,15 @@ static struct leaving *leaving(struct l1 *l, uint64_t line)
 	return &l->set.leaving[line * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (LEAVING - 1)];
 }
 
+/* A line comes into L1D at `fill`, and where a changed one was. */
+static void pass(struct passing *p, uint64_t fill, bool changed)
+{
+	if (p->nr_come < sizeof p->come / sizeof *p->come)
+		p->come[p->nr_come++] = fill;
+	if (changed && p->nr_leave < sizeof p->leave / sizeof *p->leave)
+		p->leave[p->nr_leave++] = fill;
+}
+
 /* `line` is absent: asks for it at `cycle`, waiting for a miss register. The cycle it is there. */
 static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, struct access *a)
 {
@@ -105,8 +114,8 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 		hierarchy_write(&m->below, fill, victim.line, victim.dirty);
 	if (victim.line != CACHE_EMPTY && l->set.cycles)
 		*leaving(l, victim.line) = (struct leaving){ .line = victim.line, .fill = victim.fill, .until = fill - takes };
-	if (victim.dirty && l == &m->data && m->victims && m->victims->nr < sizeof m->victims->cycle / sizeof *m->victims->cycle)
-		m->victims->cycle[m->victims->nr++] = fill;
+	if (l == &m->data && m->passing)
+		pass(m->passing, fill, victim.dirty);
 	return fill;
 }
 

@@ -55,12 +55,19 @@ static void mirror_store(struct ooo *o, const struct attempt *a, const struct st
 	};
 }
 
-/* Changed lines have left L1D: each of its ports waits in that cycle, or in the first that no older load has taken. */
+/*
+ * Lines have come into L1D, and changed ones have left it: no store is written in that cycle, and each of the ports waits, or they do in the
+ * first that nothing older has taken.
+ */
 static void close_ports(struct ooo *o)
 {
-	for (unsigned i = 0; i < o->victims.nr; i++)
-		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, later(o->victims.cycle[i], o->ports.base), true);
-	o->victims.nr = 0;
+	struct passing *p = &o->passing;
+
+	for (unsigned i = 0; i < p->nr_come && o->desc->l1d_fill_writes; i++)
+		ports_take(&o->ports, LANE_WRITE, later(p->come[i], o->ports.base));
+	for (unsigned i = 0; i < p->nr_leave; i++)
+		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, later(p->leave[i], o->ports.base), true);
+	p->nr_come = p->nr_leave = 0;
 }
 
 /* The committed instruction leaves its queues: stores drain, loads and registers are free. */
@@ -95,7 +102,7 @@ static void retire(struct ooo *o, struct attempt *a)
 	frontend_left(&o->front, a->leave);
 	if (a->step->flags & STEP_TAKEN)
 		frontend_taken_left(&o->front, a->leave);
-	if (__builtin_expect(o->victims.nr, 0))
+	if (__builtin_expect(o->passing.nr_come, 0))
 		close_ports(o);
 }
 
@@ -473,8 +480,10 @@ static int ooo_open(struct core **out, const struct core_desc *desc, struct code
 		ooo_close((struct core *)o);
 		return ret;
 	}
-	if (desc->l1d_victim_ports)
-		memory_tell_victims(o->memory, &o->victims);
+	if (desc->l1d_victim_ports || desc->l1d_fill_writes)
+		memory_tell_passing(o->memory, &o->passing);
+	if (desc->l1d_fill_writes)
+		o->lsq.ports = &o->ports;
 	rename_init(o);
 	*out = (struct core *)o;
 	return 0;

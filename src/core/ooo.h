@@ -61,7 +61,7 @@ struct ooo {
 	bool full;                     /* the wrong path is executed, too */
 	struct frontend front;
 	struct ports ports;
-	struct victims victims;        /* of the attempt in hand */
+	struct passing passing;        /* of the attempt in hand */
 	struct release held;
 	struct waiting waiting;
 	struct lsq lsq;

@@ -165,6 +165,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(l1d, simple_latency, 4, 1, 20, "cycles", "load to use of an integer load with a simple address whose base was loaded") \
 	X(l1d, victim_ports, 0, 0, 65535, "ports", "of loads, none of which issues one in the cycle in which L1D reads a changed line that it evicts; in ooo alone; 0: none") \
 	X(l1d, victim_again, 0, 0, 1, "0/1", "victim_ports close for another cycle where they did between the two accesses of a load over a line, once for each line evicted; in ooo alone") \
+	X(l1d, fill_writes, 0, 0, 1, "0/1", "1: a line that comes into L1D takes a cycle in which no store is written; in ooo alone") \
 	X(l1d, set_fill, 0, 0, 100, "cycles", "from one line that comes into a set to the next, at least; what that takes the place of is there while it waits (in ooo alone); 0: no limit") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 1, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \
 	X(l2, write_bandwidth, 64, 1, 256, "bytes/cycle", "from the level above, evicted lines") \

@@ -20,6 +20,7 @@ enum {
 	PORT_WINDOW = 32768,                   /* cycles */
 	PORT_WORDS = PORT_WINDOW / 64,
 	LANE_RESTART = CORE_PORTS + CORE_UNITS, /* what starts loads anew */
+	LANE_WRITE,                            /* L1D is written: by stores, and where l1d.fill_writes by lines that come */
 	LANE_CLOSED,                           /* set where ports were closed (ports_close()) */
 	PORT_LANES,                            /* ports, then units, then these */
 };
@@ -93,6 +94,14 @@ static inline void ports_book(struct ports *p, unsigned lane, uint64_t cycle)
 	assert(cycle >= p->base);
 	if (cycle < p->base + PORT_WINDOW)
 		p->busy[cycle / 64 % PORT_WORDS][lane] |= UINT64_C(1) << (cycle % 64);
+}
+
+/* Books the first cycle at or after `cycle` in which `lane` is free: that cycle. */
+static inline uint64_t ports_take(struct ports *p, unsigned lane, uint64_t cycle)
+{
+	cycle = ports_first(p, lane, cycle);
+	ports_book(p, lane, cycle);
+	return cycle;
 }
 
 /* The first cycle at or after `cycle` from which `lane` is free for `length` cycles. */
