@@ -132,7 +132,10 @@ static int direction_init(struct branch_unit *b, const struct core_desc *d)
 	}
 	b->predictor = PREDICTOR_TAGE;
 	/* CBP-5's TAGE-SC-L takes two entries on a misprediction, plain TAGE one. */
-	return tage_init(&b->tage, d->name, d->tage, entries, shift, b->has_corrector ? 2 : 1, &b->shape);
+	int ret = tage_init(&b->tage, d->name, d->tage, entries, shift, b->has_corrector ? 2 : 1, &b->shape);
+	if (!ret && d->branch_override_history)
+		tage_slow_beyond(&b->tage, (unsigned)d->branch_override_history, &b->shape);
+	return ret;
 }
 
 int branch_new(struct branch_unit **out, const struct core_desc *d)
@@ -317,6 +320,7 @@ void branch_resolve(struct branch_unit *b, const struct insn *in, bool taken, ui
 		*p = predict_taken(b, b->now, in, &l.indirect);
 	if (in->branch == BRANCH_CONDITIONAL) {
 		p->mispredicted = p->taken != taken;
+		p->late = b->predictor == PREDICTOR_TAGE && l.tage.late;
 		train_direction(b, pc, &l, taken, p->mispredicted);
 	} else if (in->branch == BRANCH_RETURN) {
 		p->mispredicted = p->target != next;

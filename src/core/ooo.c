@@ -173,6 +173,8 @@ static void follow(struct ooo *o, const struct attempt *a, const struct forecast
 	} else if (taken || a->step->flags & STEP_FAULT) { /* what faults comes here where that is supposed to cost nothing */
 		frontend_taken(&o->front, in, &a->predicted);
 	}
+	if (a->predicted.late && !a->predicted.mispredicted)
+		frontend_overridden(&o->front);
 	if (taken)
 		frontend_wait_taken(&o->front);
 }

@@ -61,6 +61,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, btb_ways, 4, 1, 64, "ways", "") \
 	X(branch, btb_block, 16, 1, 64, "bytes", "branches in one aligned block of so many bytes compete for one set of the BTB") \
 	X(branch, ras_entries, 16, 1, 256, "entries", "return address stack") \
+	X(branch, override_history, 0, 0, 1000, "", "TAGE's tables of longer histories than this answer later than the others, and override what these said; in ooo alone; 0: all at once") \
+	X(branch, override_bubble, 3, 1, 20, "cycles", "lost by fetch, or by prediction where it runs ahead, where they do") \
 	X(branch, base_entries, 4096, 16, 1048576, "entries", "bimodal base predictor") \
 	X(branch, hysteresis_shift, 2, 0, 4, "log2", "base entries that share a hysteresis bit") \
 	X(branch, loop_entries, 0, 0, 1024, "entries", "loop predictor, of 4 ways; 0: none") \

@@ -86,11 +86,18 @@ int tage_init(struct tage *t, const char *what, const char *tables, uint32_t bas
 	ret = parse_tables(t, what, tables, shape);
 	if (ret)
 		return ret;
+	t->nr_quick = t->nr_tables;
 	t->entry = calloc(t->nr_entries, sizeof *t->entry);
 	ret = base_init(&t->base, base_entries, hysteresis_shift);
 	t->tag = calloc(t->nr_entries, sizeof *t->tag);
 	shape->kept = t->nr_tables < HISTORY_KEPT ? t->nr_tables : HISTORY_KEPT;
 	return t->entry && t->tag ? ret : -ENOMEM;
+}
+
+void tage_slow_beyond(struct tage *t, unsigned longest, const struct history_shape *shape)
+{
+	while (t->nr_quick && shape->length[t->nr_quick - 1] > longest)
+		t->nr_quick--;
 }
 
 void tage_fini(struct tage *t)
@@ -234,6 +241,13 @@ bool tage_guess(const struct tage *t, const struct history *h, const struct hist
 	return base_predict(&t->base, pc);
 }
 
+/* The quick table that predicts, of those that match; -1: the base predictor. */
+static int8_t quick_of(const struct tage *t, uint32_t matches)
+{
+	matches &= (1u << t->nr_quick) - 1;
+	return (int8_t)(matches ? 31 - __builtin_clz(matches) : -1);
+}
+
 bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
 	struct tage_lookup *l)
 {
@@ -241,12 +255,13 @@ bool tage_predict(const struct tage *t, const struct history *h, const struct hi
 
 	l->provider = l->alternate = -1;
 	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);
-	l->weak = false;
+	l->weak = l->late = false;
 	l->confidence = base_sure(&t->base, pc) ? 2 : 0;
 	l->taken = l->provider_taken;
 	if (!matches)
 		return l->taken;
 
+	const uint32_t all = matches;
 	l->provider = (int8_t)(31 - __builtin_clz(matches));
 	matches &= ~(1u << l->provider);
 	if (matches) {
@@ -259,6 +274,10 @@ bool tage_predict(const struct tage *t, const struct history *h, const struct hi
 	l->weak = weak(counter);
 	l->confidence = l->weak ? 0 : counter == TAGE_COUNTER_MAX || counter == -TAGE_COUNTER_MAX - 1 ? 2 : 1;
 	l->taken = l->weak && t->use_alternate[pc % TAGE_ALTERNATES] >= 0 ? l->alternate_taken : l->provider_taken;
+	if ((unsigned)l->provider >= t->nr_quick) {
+		l->quick = quick_of(t, all);
+		l->late = (l->quick < 0 ? base_predict(&t->base, pc) : t->entry[l->index[l->quick]].counter >= 0) != l->taken;
+	}
 	return l->taken;
 }
 
@@ -305,6 +324,15 @@ static void allocate(struct tage *t, const struct tage_lookup *l, bool taken)
 		age(t);
 }
 
+/* Table `i`; -1: the base predictor. */
+static void train_one(struct tage *t, uint64_t pc, const struct tage_lookup *l, int i, bool taken)
+{
+	if (i < 0)
+		base_train(&t->base, pc, taken);
+	else
+		counter_step(&t->entry[l->index[i]].counter, taken, TAGE_COUNTER_MAX);
+}
+
 void tage_train(struct tage *t, uint64_t pc, const struct tage_lookup *l, bool taken)
 {
 	if (l->provider < 0) {
@@ -314,11 +342,11 @@ void tage_train(struct tage *t, uint64_t pc, const struct tage_lookup *l, bool t
 
 		if (l->weak && l->provider_taken != l->alternate_taken)
 			counter_step(&t->use_alternate[pc % TAGE_ALTERNATES], l->alternate_taken == taken, TAGE_ALTERNATE_MAX);
-		/* The alternate must be good by the time this entry is taken away. */
-		if (!e->useful && l->alternate >= 0)
-			counter_step(&t->entry[l->index[l->alternate]].counter, taken, TAGE_COUNTER_MAX);
-		else if (!e->useful)
-			base_train(&t->base, pc, taken);
+		/* The alternate must be good by the time this entry is taken away; what the quick tables say matters at once. */
+		if (!e->useful)
+			train_one(t, pc, l, l->alternate, taken);
+		if ((unsigned)l->provider >= t->nr_quick && (e->useful || l->quick != l->alternate))
+			train_one(t, pc, l, l->quick, taken);
 		if (l->provider_taken != l->alternate_taken) {
 			if (l->provider_taken == taken)
 				counter_up(&e->useful, TAGE_USEFUL_MAX);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <string.h>
 
 #include "machine.h"
 
@@ -103,6 +104,34 @@ static void t112_taken_in_flight(void **state)
 		const struct timed *first = committed(m, 1), *last = committed(m, 8), *next = committed(m, 9);
 		assert_true(first->fetch + first->leave > 200 && last->fetch < 20);
 		assert_int_equal(next->fetch, most ? first->fetch + first->leave + 1 : last->fetch + 1);
+		machine_free(m);
+	}
+}
+
+/*
+ * A loop of 12 iterations in another, of blocks of a cycle each: its exit, which is told by 11 branches before it, is late where only tables of
+ * up to 4 are quick, and takes three cycles in place of one.
+ */
+static void t113_override(void **state)
+{
+	enum { INNER = 12, ROUNDS = 400 };
+
+	for (int32_t quick = 0; quick <= 16; quick += quick ? 12 : 4) {
+		struct machine *m = machine_new();
+		strcpy(m->desc.predictor, "tage");
+		strcpy(m->desc.tage, "1024/4/10 1024/16/12");
+		m->desc.fetch_runahead = 16;
+		m->desc.branch_override_history = quick;
+		m->desc.branch_override_bubble = 3;
+		uint32_t inner = make_branch(m, BRANCH_CONDITIONAL, 0x1000), outer = make_branch(m, BRANCH_CONDITIONAL, 0x1000);
+		for (int i = 0; i < ROUNDS; i++) {
+			for (int n = 0; n < INNER - 1; n++)
+				run_taken(m, inner);
+			run_insn(m, inner);
+			run_taken(m, outer);
+		}
+		machine_time(m);
+		assert_int_equal(between(m, (ROUNDS - 11) * (INNER + 1), (ROUNDS - 1) * (INNER + 1)), 10 * (INNER + (quick == 4 ? 3 : 1)));
 		machine_free(m);
 	}
 }
@@ -244,6 +273,7 @@ int main(void)
 		cmocka_unit_test(t110_taken_bubble),
 		cmocka_unit_test(t111_loop_buffer),
 		cmocka_unit_test(t112_taken_in_flight),
+		cmocka_unit_test(t113_override),
 		cmocka_unit_test(t120_icache_miss),
 		cmocka_unit_test(t130_uop_cache),
 		cmocka_unit_test(t400_commit_width),

@@ -256,6 +256,43 @@ static void training_moves_the_provider(void **state)
 	tage_fini(&f.t);
 }
 
+/* Of tables of 4, 8 and 16 branches those up to 8 are quick. */
+static void what_slow_tables_say_is_late_where_it_differs(void **state)
+{
+	struct tage_fixture f;
+
+	tage_start(&f);
+	put_entry(&f, 1, -2, 0);
+	put_entry(&f, 2, 3, 1);
+	assert_true(tage_again(&f));
+	assert_false(f.l.late);               /* all are quick */
+	tage_slow_beyond(&f.t, 8, &f.shape);
+	assert_true(tage_again(&f));
+	assert_true(f.l.late);
+	assert_int_equal(f.l.quick, 1);
+	tage_train(&f.t, f.pc, &f.l, true);   /* the quick one learns though the provider is useful */
+	assert_int_equal(entry_of(&f, 1)->counter, -1);
+	tage_again(&f);
+	tage_train(&f.t, f.pc, &f.l, true);
+	assert_true(tage_again(&f));
+	assert_false(f.l.late);               /* they agree */
+	put_entry(&f, 1, -2, 0);
+	put_entry(&f, 2, 3, 0);
+	tage_again(&f);
+	tage_train(&f.t, f.pc, &f.l, true);   /* the alternate and the quick one are the same: it learns once */
+	assert_int_equal(entry_of(&f, 1)->counter, -1);
+	tage_slow_beyond(&f.t, 4, &f.shape);
+	assert_true(tage_again(&f));
+	assert_int_equal(f.l.quick, -1);
+	assert_true(f.l.late);                /* the base predictor says no */
+	for (int i = 0; i < 4; i++) {
+		tage_train(&f.t, f.pc, &f.l, true);
+		tage_again(&f);
+	}
+	assert_false(f.l.late);
+	tage_fini(&f.t);
+}
+
 static void a_misprediction_allocates_one_longer_entry(void **state)
 {
 	struct tage_fixture f;
@@ -494,6 +531,7 @@ int main(void)
 		cmocka_unit_test(the_longest_match_provides),
 		cmocka_unit_test(weak_entries_give_way_while_that_pays),
 		cmocka_unit_test(training_moves_the_provider),
+		cmocka_unit_test(what_slow_tables_say_is_late_where_it_differs),
 		cmocka_unit_test(a_misprediction_allocates_one_longer_entry),
 		cmocka_unit_test(useful_entries_are_kept_until_they_age),
 		cmocka_unit_test(bimodal_takes_two_to_turn),
