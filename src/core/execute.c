@@ -138,6 +138,8 @@ static inline unsigned hit_latency(const struct ooo *o, const struct insn *in)
 	return (unsigned)(simple ? o->desc->l1d_simple_latency : o->desc->l1d_latency);
 }
 
+enum { WIDE = 32 };                    /* bytes: forward.wide */
+
 /* Data from the store queue: as soon as from L1D, or as soon as the store has it. */
 static uint64_t forwarded(const struct ooo *o, const struct insn *in, const struct step *s, uint64_t cycle, const struct store *from)
 {
@@ -148,6 +150,10 @@ static uint64_t forwarded(const struct ooo *o, const struct insn *in, const stru
 		latency += d->forward_vector;
 	if (s->bytes < from->bytes)
 		latency += d->forward_narrow;
+	if (s->bytes >= WIDE)
+		latency += d->forward_wide;
+	if (crosses(s, (unsigned)d->l1d_line))
+		latency += d->forward_over_line;
 	return later(cycle + hit_latency(o, in), from->data + (unsigned)latency);
 }
 

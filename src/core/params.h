@@ -130,6 +130,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(forward, latency, 5, 0, 50, "cycles", "store to load, from the cycle the data is known to use; not sooner than a hit of L1D") \
 	X(forward, vector, 0, 0, 20, "cycles", "more into a vector register, beside what its loads take longer") \
 	X(forward, from_vector, 0, 0, 20, "cycles", "later that the data of a vector register are with the store, for loads of any kind") \
+	X(forward, wide, 0, 0, 20, "cycles", "more for a load of 32 bytes or more; in ooo alone") \
+	X(forward, over_line, 0, 0, 20, "cycles", "more for a load over the end of a line; in ooo alone") \
 	X(forward, narrow, 0, 0, 20, "cycles", "more for a load of fewer bytes than the store") \
 	X(forward, renamed, 0, 0, 64, "stores", "the youngest of which a load by the same base and index has the data at rename, in no time; 0: none") \
 	X(forward, renamed_loads, 0, 0, 64, "loads", "for which that holds where their base is not the stack pointer: the last ones; 0: any number") \

@@ -55,12 +55,16 @@ static void t311_partial(void **state)
 	machine_free(m);
 }
 
-/* The data known long since: no sooner than from L1D. A vector register on either side, and fewer bytes than were stored, take longer. */
+/*
+ * The data known long since: no sooner than from L1D. A vector register on either side, fewer bytes than were stored, 32 bytes, and those over
+ * the end of a line, which make a second access, too, take longer.
+ */
 static void t312_forward_kinds(void **state)
 {
-	static const struct { uint32_t stored, flags; uint16_t bytes; uint8_t late, complete; } kind[] = {
-		{ 0, 0, 8, 1, 4 + 5 }, { 0, 0, 8, 20, 25 + 3 }, { 0, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 }, { 0, 0, 4, 20, 25 + 3 + 2 },
-		{ INSN_VECTOR_MEM, 0, 8, 20, 25 + 3 + 5 }, { INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5 },
+	static const struct { uint32_t stored, flags; uint16_t bytes; uint8_t late, complete; uint16_t at; } kind[] = {
+		{ 0, 0, 8, 1, 4 + 5, 0 }, { 0, 0, 8, 20, 25 + 3, 0 }, { 0, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1, 0 }, { 0, 0, 4, 20, 25 + 3 + 2, 0 },
+		{ INSN_VECTOR_MEM, 0, 8, 20, 25 + 3 + 5, 0 }, { INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5, 0 },
+		{ 0, 0, 32, 20, 25 + 3 + 7, 0 }, { 0, 0, 8, 20, 25 + 3 + 9, 60 },
 	};
 
 	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
@@ -70,13 +74,15 @@ static void t312_forward_kinds(void **state)
 		m->desc.forward_vector = 1;
 		m->desc.forward_from_vector = 5;
 		m->desc.forward_narrow = 2;
+		m->desc.forward_wide = 7;
+		m->desc.forward_over_line = 9;
 		m->desc.memdep_entries = 0;
 		run_insn(m, make_alu(m, R1, 0, 0, kind[k].late, ALU));
 		uint32_t store = make_store(m, R2, kind[k].late > 1 ? R1 : R2), load = make_load(m, R3, R2);
 		m->insn[store].flags |= kind[k].stored;
-		run_access(m, store, 0x10000, 8);
+		run_access(m, store, 0x10000 + kind[k].at, kind[k].bytes > 8 ? kind[k].bytes : 8);
 		m->insn[load].flags |= kind[k].flags;
-		run_access(m, load, 0x10000, kind[k].bytes);
+		run_access(m, load, 0x10000 + kind[k].at, kind[k].bytes);
 		machine_time(m);
 		assert_int_equal(committed(m, 2)->complete, kind[k].complete);
 		machine_free(m);
