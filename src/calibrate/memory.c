@@ -377,6 +377,7 @@ static int fastest_stream(const struct experiment *x, struct memory_area *a, siz
 	return ret;
 }
 
+/* The last level's is that of so little that L2 keeps none of it: of more, others may have taken a part. */
 static int bandwidths(struct experiment *x, struct memory_area *a)
 {
 	uint64_t l1 = (uint64_t)findings_param(x->findings, "l1d.size"), l2 = (uint64_t)findings_param(x->findings, "l2.size");
@@ -390,7 +391,7 @@ static int bandwidths(struct experiment *x, struct memory_area *a)
 	} rows[] = {
 		[L1] = { "bandwidth of L1, loads", "l1d.bandwidth", l1 / 2 },
 		[L2] = { "bandwidth of L2, loads", "l2.bandwidth", l2 / 2 },
-		[LAST_LEVEL] = { "bandwidth of the last level, loads", "llc.bandwidth", seen && llc > 4 * l2 ? llc / 2 : 2 * l2 },
+		[LAST_LEVEL] = { "bandwidth of the last level, loads", "llc.bandwidth", seen && llc > 4 * l2 ? MIN(llc / 2, 8 * l2) : 2 * l2 },
 		[MEMORY] = { "bandwidth of memory, loads", "dram.bandwidth", a->size },
 	};
 	struct estimate e[G_N_ELEMENTS(rows)];
