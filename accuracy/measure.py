@@ -10,7 +10,8 @@ from case import MODELS
 
 # The C library of the host must take the same paths as the one under QEMU, which has no AVX-512.
 NATIVE = dict(os.environ, GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD")
-
+# What models run programs in, wherever that is: what the environment and the command hold moves the stack, and with it which lines conflict.
+MODELLED = {"LC_ALL": "C", "PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0"}
 
 # Of the width that the core has without a busy sibling thread: what was taken with less is left out. clock.c drops by the same bound
 # what it can tell within a process, and says there why neither goes by calibrate's rule for a single long process.
@@ -29,7 +30,7 @@ def first_line(text):
 
 class Measure:
     def __init__(self, cyclewise, core, folder):
-        self.cyclewise, self.core, self.folder = str(cyclewise), core, Path(folder)
+        self.cyclewise, self.core, self.folder = os.path.abspath(cyclewise), core, Path(folder)
         self.widths = []  # of all samples so far, ascending
 
     def settle(self):
@@ -67,12 +68,14 @@ class Measure:
         mhz, width = (float(word) for word in done.stdout.split())
         return mhz, self.alone(width)
 
-    def stat(self, model, command, stdout=subprocess.DEVNULL, **options):
-        """What `cyclewise stat --json` says of a command under a timing model."""
+    def stat(self, model, command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL):
+        """What `cyclewise stat --json` says of a command under a timing model. What lies in the folder goes by its name there."""
+        core = os.path.abspath(self.core) if os.path.exists(self.core) else self.core
+        command = [word.replace(f"{self.folder}/", "./") for word in command]
         with tempfile.NamedTemporaryFile(suffix=".json") as out:
-            done = subprocess.run([self.cyclewise, "stat", "--no-progress", "-q", "--model", model, "--core", self.core, f"--json={out.name}",
-                                   "--", *command],
-                                  stdout=stdout, stderr=subprocess.PIPE, text=True, errors="replace", timeout=900, **options)
+            done = subprocess.run([self.cyclewise, "stat", "--no-progress", "-q", "--model", model, "--core", core, f"--json={out.name}",
+                                   "--", *command], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True, errors="replace",
+                                  timeout=900, cwd=self.folder, env=MODELLED)
             if done.returncode:
                 raise Failed(f"under cyclewise: {first_line(done.stderr)}")
             answer = json.loads(Path(out.name).read_text())
