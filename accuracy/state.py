@@ -13,6 +13,7 @@ COMMENT = re.compile(rb"^\s*#.*\n", re.MULTILINE)  # of descriptions: where figu
 READ = {".c", ".h", ".cc", ".txt"}
 ABSTRACT = "abstract"  # files of src/core whose names begin so are the abstract model's own
 VARIANTS = "vary"      # make another core of one, or other code: of no account to a core as it is described
+SAID = {"core.title", "core.source", "core.inherit", "core.costs"}  # of a description; of the files that are named, the contents count
 SUITE = ["accuracy/kernels", "accuracy/blocks", "accuracy/programs.py", "accuracy/kernels.py", "accuracy/blocks.py", "include/cyclewise.h"]
 
 
@@ -54,13 +55,38 @@ def core_files(core):
     return found
 
 
+def settings(files):
+    """What descriptions, a child's before its parents', come to: lines `section.key = value`, in order, but for defaults and what decides nothing."""
+    parameters = re.findall(r"X\((\w+)(?:##n)?, (\w+), (\d+),", (TOP / "src/core/params.h").read_text())
+    defaults = {f"{section}.{key}": value for section, key, value in parameters}
+    found = {}
+    for path in files:
+        section = ""
+        for line in COMMENT.sub(b"", path.read_bytes()).decode().replace("\n\t", " ").splitlines():
+            if line.startswith("["):
+                section = line.strip("[] ")
+            elif "=" in line:
+                key, value = (part.strip() for part in line.split("=", 1))
+                found.setdefault(f"{section}.{key}", value)
+    return [f"{key} = {value}" for key, value in sorted(found.items())
+            if key not in SAID and value != defaults.get(re.sub(r"^sched\d", "sched", key))]
+
+
+def description(core):
+    """Of a core: what it and its parents come to, and their cost files. A parent may change in what the child says otherwise."""
+    files = core_files(core)
+    lines = settings([path for path in files if path.suffix == ".core"])
+    costs = digest({path for path in files if path.suffix != ".core"}, ignored=COMMENT)
+    return hashlib.sha256("\n".join([*lines, costs]).encode()).hexdigest()[:16]
+
+
 def state(core):
     """{part: hash} of the present tree with a core."""
     models = [p for p in sources(["src/core"]) if not p.name.startswith(VARIANTS)]
     return {"core": digest(p for p in models if not p.name.startswith(ABSTRACT)),
             "abstract": digest(p for p in models if p.name.startswith(ABSTRACT)),
             "isa": digest(sources(["src/isa"])),
-            "description": digest(set(core_files(core)), ignored=COMMENT),
+            "description": description(core),
             "suite": digest(sources(SUITE))}
 
 
