@@ -13,6 +13,8 @@
 #include "core/vary_code.h"
 #include "isa/costs.h"
 
+enum { TOGETHER = 3 };                 /* variants of the abstract core, by chrono_batch_together() */
+
 /* One variant, the same for all threads of the guest. */
 struct plan {
 	struct variant variant;
@@ -130,19 +132,43 @@ static void detailed(struct variants *v, struct instance *c, const struct seer *
 	v->run.model->batch_foreseen(c->core, j->step, j->n, j->ahead, &s->seen);
 }
 
-/* What the plan `i` does of a job. */
-static void time_one(void *ctx, unsigned i)
+/* What plan `i` does of a job, on the detailed core. */
+static void time_detailed(void *ctx, unsigned i)
 {
 	const struct job *j = ctx;
 	struct variants *v = j->crowd->all;
-	struct instance *c = j->crowd->instance->pdata[i];
 
-	if (!v->abstract) {
-		detailed(v, c, j->crowd->seer->pdata[plan_at(v, i)->sees], j);
-	} else {
-		const struct met *m = j->crowd->met->pdata[plan_at(v, i)->outcomes];
-		chrono_batch(c->chrono, m->stream[j->turn].word, m->stream[j->turn].nr);
+	detailed(v, j->crowd->instance->pdata[i], j->crowd->seer->pdata[plan_at(v, i)->sees], j);
+}
+
+/* What the `i`-th TOGETHER plans do, on the abstract core: those that read the same outcomes, at once. */
+static void time_abstract(void *ctx, unsigned i)
+{
+	const struct job *j = ctx;
+	const struct variants *v = j->crowd->all;
+	unsigned next = i * TOGETHER, end = MIN(next + TOGETHER, v->plan->len);
+
+	while (next < end) {
+		int outcomes = plan_at(v, next)->outcomes;
+		const struct met *m = j->crowd->met->pdata[outcomes];
+		const struct outcome_stream *s = &m->stream[j->turn];
+		struct chrono *c[TOGETHER];
+		unsigned nr = 0;
+
+		for (; next < end && plan_at(v, next)->outcomes == outcomes; next++) {
+			const struct instance *one = j->crowd->instance->pdata[next];
+			c[nr++] = one->chrono;
+		}
+		chrono_batch_together(c, nr, s->word, s->nr);
 	}
+}
+
+static void times_begin(struct variants *v)
+{
+	if (v->abstract)
+		workers_begin(v->workers, (v->plan->len + TOGETHER - 1) / TOGETHER, time_abstract, &v->job);
+	else
+		workers_begin(v->workers, v->plan->len, time_detailed, &v->job);
 }
 
 /* --- crowds ------------------------------------------------------------------------------------------ */
@@ -398,7 +424,7 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 	foresee(c, b->step, b->n, b->ahead);
 	workers_end(v->workers);
 	v->job = (struct job){ .crowd = c, .turn = v->turn, .step = b->step, .n = b->n, .ahead = b->ahead };
-	workers_begin(v->workers, v->plan->len, time_one, &v->job);
+	times_begin(v);
 	v->turn ^= 1;
 	if (!v->abstract || b->end) /* the steps are the caller's, the crowd goes */
 		workers_end(v->workers);

@@ -81,12 +81,12 @@ unsigned chrono_count(struct chrono *v, unsigned counting, uint64_t record, uint
 
 /* --- the whole --------------------------------------------------------------------------------------- */
 
-/* A ring that holds `entries` and what one instruction adds. */
+/* A ring of what the last `entries` did, and of the one before them. What one instruction adds comes when it has looked at those. */
 static int ring(struct when **out, uint64_t *mask, uint64_t entries)
 {
-	uint64_t n = 512;
+	uint64_t n = 1;
 
-	while (n < entries + UINT8_MAX + 1)
+	while (n <= entries)
 		n *= 2;
 	*mask = n - 1;
 	*out = calloc(n, sizeof **out);

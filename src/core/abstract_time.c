@@ -88,10 +88,10 @@ INLINE void supply_cached(struct chrono *v, struct flow *f, const enum chrono_mo
 		use(v, mode, RESOURCE_UOPCACHE, amount, least);
 }
 
-/* Of its slots, as many as fit into what holds `entries`; where it has one they do. */
-INLINE uint64_t at_most(unsigned slots, uint32_t entries)
+/* Of its slots, loads or stores, as many as fit into what holds `entries`; where it has one they do. */
+INLINE uint64_t at_most(unsigned uops, uint32_t entries)
 {
-	return __builtin_constant_p(slots) || slots < entries ? slots : entries;
+	return __builtin_constant_p(uops) || uops < entries ? uops : entries;
 }
 
 /* The front end offers it: as fast as the uop cache or the decoders deliver, as far ahead as the queue reaches. */
@@ -131,11 +131,11 @@ INLINE void admit(struct chrono *v, struct flow *f, const enum chrono_mode mode,
 
 	wait_dispatch(v, f, mode, &v->rob[(last - v->cost.rob - 1) & v->ring_mask], REASON_ROB);
 	if (y->loads) {
-		last = v->nr_loads + y->loads;
+		last = v->nr_loads + at_most(y->loads, v->cost.load_queue);
 		wait_dispatch(v, f, mode, &v->loads[(last - v->cost.load_queue - 1) & v->loads_mask], REASON_LOAD_QUEUE);
 	}
 	if (y->stores) {
-		last = v->nr_stores + y->stores;
+		last = v->nr_stores + at_most(y->stores, v->cost.store_queue);
 		wait_dispatch(v, f, mode, &v->stores[(last - v->cost.store_queue - 1) & v->stores_mask], REASON_STORE_QUEUE);
 	}
 	wait_dispatch(v, f, mode, &v->serial, REASON_SERIAL);
@@ -710,18 +710,34 @@ void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr)
 	struct flow f = v->flow;
 
 	assert(!makes_records(v->mode));
+	if (v->mode == CHRONO_PLAIN) {
+		chrono_batch_together(&v, 1, word, nr);
+		return;
+	}
 	learn_groups(v);
 	while (word < end) {
 		const uint64_t *stop = stretch(word, end);
-		if (v->mode == CHRONO_PLAIN) {
-			lines_ahead(v, CHRONO_PLAIN, stop, stretch(stop, end));
-			while (word < stop)
-				word = one(v, &f, CHRONO_PLAIN, word, NULL, NULL);
-		} else {
-			lines_ahead(v, CHRONO_TAINT, stop, stretch(stop, end));
-			while (word < stop)
-				word = one(v, &f, CHRONO_TAINT, word, NULL, NULL);
-		}
+		lines_ahead(v, CHRONO_TAINT, stop, stretch(stop, end));
+		while (word < stop)
+			word = one(v, &f, CHRONO_TAINT, word, NULL, NULL);
 	}
 	v->flow = f;
+}
+
+void chrono_batch_together(struct chrono *const *v, unsigned nr_v, const uint64_t *word, size_t nr)
+{
+	const uint64_t *end = word + nr;
+
+	for (unsigned i = 0; i < nr_v; i++) {
+		assert(v[i]->mode == CHRONO_PLAIN);
+		learn_groups(v[i]);
+	}
+	while (word < end) {
+		const uint64_t *stop = stretch(word, end), *next = stop;
+		for (unsigned i = 0; i < nr_v; i++)
+			lines_ahead(v[i], CHRONO_PLAIN, stop, stretch(stop, end));
+		for (; word < stop; word = next)
+			for (unsigned i = 0; i < nr_v; i++)
+				next = one(v[i], &v[i]->flow, CHRONO_PLAIN, word, NULL, NULL);
+	}
 }

@@ -131,6 +131,13 @@ void chrono_free(struct chrono *v);
 void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr);
 
 /*
+ * The same of v[0..nr_v), all of mode CHRONO_PLAIN and of the same recipes: each instruction by all of them, before the next. So what kind it
+ * is, which no branch predictor knows, is found out once for all; but with more than three, what they keep is more than a nearest
+ * cache holds.
+ */
+void chrono_batch_together(struct chrono *const *v, unsigned nr_v, const uint64_t *word, size_t nr);
+
+/*
  * Modes CHRONO_BRIEF and CHRONO_RECORDS: of (*word .. end), the instructions of the steps from *step on, at most `most`; t[] gets a record each.
  * *word and *step go to what is left; mode CHRONO_BRIEF looks at no steps. Returns how many.
  */

@@ -151,6 +151,41 @@ static void test_403_cold_code(void **state)
 	machine_free(m);
 }
 
+/* Variants of unlike sizes and latencies that are timed together, in batches, take what each takes alone. */
+static void test_404_together(void **state)
+{
+	enum { NR = 5, BATCH = 97 };
+	struct machine *m = wide_machine();
+	struct abstract_costs c[NR];
+	struct chrono *v[NR];
+	struct outcome_run r;
+	uint64_t before = 0;
+
+	figure_1(m, 0, 300);
+	outcome_run_init(&r, m);
+	for (unsigned i = 0; i < NR; i++) {
+		abstract_costs_init(&c[i], &m->desc);
+		c[i].rob = 24 + 16 * i;
+		c[i].latency[LATENCY_FLOAT] *= i + 1;
+		c[i].load[0] *= i + 1;
+		assert_int_equal(chrono_new(&v[i], &m->desc, &c[i], &r.recipes, CHRONO_PLAIN), 0);
+	}
+	for (size_t from = 0, to; from < r.stream.nr; from = to) {
+		for (to = from; to < r.stream.nr && to < from + BATCH; )
+			to += 1 + outcome_words(r.stream.word[to]);
+		chrono_batch_together(v, NR, r.stream.word + from, to - from);
+	}
+	for (unsigned i = 0; i < NR; i++) {
+		uint64_t cycles = cycles_with(&r, m, &c[i]);
+		assert_int_equal(chrono_cycles(v[i]), cycles);
+		assert_true(cycles > before);
+		before = cycles;
+		chrono_free(v[i]);
+	}
+	outcome_run_fini(&r);
+	machine_free(m);
+}
+
 /* --- 500: the stream --------------------------------------------------------------------------------- */
 
 /* Awkward instructions in random order: the stream keeps its rules, and nothing depends on the batches. */
@@ -234,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_401_figure_1_is_latency),
 		cmocka_unit_test(test_402_figure_1_causality),
 		cmocka_unit_test(test_403_cold_code),
+		cmocka_unit_test(test_404_together),
 		cmocka_unit_test(test_500_random),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
