@@ -17,6 +17,7 @@ struct experiment {
 	struct parent *parent;
 	struct findings *findings;
 	bool quick;                /* coarser scans */
+	bool nops_pair;            /* more than one go in a slot of rename: they do not tell how many entries there are; ports_measure() says it */
 	/* Non-zero ends the calibration with that -errno. */
 	int (*step)(void *ctx, const char *what);
 	void *ctx;

@@ -11,6 +11,7 @@
 enum { MOST_INSTANCES = SEQUENCE_INSNS / 2, MOST_STEPS = 2000 };
 
 static const double whole = 0.04;      /* how near a throughput must be to that of a whole number of ports */
+static const double twice = 1.5;       /* nops that are so much faster than all else share slots */
 static const double wrong = 0.10;      /* how far the parent's throughput may be off */
 
 static unsigned count(unsigned set)
@@ -159,25 +160,59 @@ static int time_pair(struct forms *f, const struct port_class *a, const struct p
 	return ret;
 }
 
-/* What needs no port, so that only rename holds it up: the most of it in a cycle. */
-static int time_width(struct experiment *x, struct estimate *best)
+/* Slots of rename that REPEAT times `line`, of `each` instructions, pass in a cycle; the loop's own branch is one more. */
+static int time_lines(struct experiment *x, const char *line, unsigned each, struct estimate *e)
 {
-	static const char *const lines[] = { "nop\n", ".byte 0x0f,0x1f,0x40,0x00\n", "movq %rcx, %rbx\n", "xorl %ebx, %ebx\n" };
 	enum { REPEAT = 480 };
+	GString *body = g_string_new(NULL);
+	int ret;
+
+	for (unsigned k = 0; k < REPEAT / each; k++)
+		g_string_append(body, line);
+	ret = bench_measure_text(x->bench, &(struct kernel_text){ .body = body->str }, e);
+	if (!ret)
+		*e = estimate_ratio(estimate_exact(REPEAT + 1), *e);
+	g_string_free(body, TRUE);
+	return ret;
+}
+
+static void keep_wider(struct estimate *best, struct estimate e)
+{
+	if (!e.noisy && (best->noisy || e.value > best->value))
+		*best = e;
+}
+
+struct estimate ports_width(struct estimate nops, struct estimate others, bool *paired)
+{
+	*paired = !nops.noisy && !others.noisy && nops.value >= others.value * twice;
+	if (!others.noisy && !*paired)
+		keep_wider(&others, nops);
+	return others;
+}
+
+/* What needs no port, or all kinds of ports, so that only rename holds it up: the most of it in a cycle, over all calls. */
+static int time_width(struct experiment *x, struct estimate *nops, struct estimate *others)
+{
+	static const struct {
+		const char *text;
+		unsigned each;
+		bool nops;
+	} lines[] = {
+		{ "nop\n", 1, true },
+		{ ".byte 0x0f,0x1f,0x40,0x00\n", 1, true },
+		{ "movq %rcx, %rbx\n", 1, false },
+		{ "xorl %ebx, %ebx\n", 1, false },
+		{ "leal 1(%rcx), %ebx\nmovl (%rdi), %r8d\npaddd %xmm1, %xmm2\nleal 1(%rcx), %r9d\nxorl %r10d, %r10d\nmovl 8(%rdi), %r11d\n"
+		  "paddd %xmm1, %xmm3\nleal 1(%rcx), %r12d\n", 8, false },
+	};
 	int ret = 0;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(lines) && !ret; i++) {
-		GString *body = g_string_new(NULL);
 		struct estimate e;
 
-		for (int k = 0; k < REPEAT; k++)
-			g_string_append(body, lines[i]);
-		ret = bench_measure_text(x->bench, &(struct kernel_text){ .body = body->str }, &e);
-		g_string_free(body, TRUE);
-		/* The loop's own branch is one more. */
-		e = estimate_ratio(estimate_exact(REPEAT + 1), e);
-		if (!e.noisy && (best->noisy || e.value > best->value))
-			*best = e;
+		ret = time_lines(x, lines[i].text, lines[i].each, &e);
+		if (!ret)
+			keep_wider(lines[i].nops ? nops : others, e);
 	}
 	return ret;
 }
@@ -193,17 +228,21 @@ static bool is_whole(const struct estimate *e)
  */
 static int measure_width(struct experiment *x, struct forms *f, double *width)
 {
-	struct estimate best = { .noisy = true };
-	int ret = time_width(x, &best);
+	struct estimate nops = { .noisy = true }, others = { .noisy = true };
+	int ret = time_width(x, &nops, &others);
+	struct estimate best = ports_width(nops, others, &x->nops_pair);
 
 	for (int i = 0; i < (x->quick ? 5 : 20) && !ret && !(is_whole(&best) && round(best.value) >= x->parent->desc.rename_width); i++) {
 		g_usleep(50000);
-		ret = time_width(x, &best);
+		ret = time_width(x, &nops, &others);
+		best = ports_width(nops, others, &x->nops_pair);
 	}
 	if (ret)
 		return ret;
 	best.noisy = !is_whole(&best);
-	findings_add(x->findings, "width of rename", "slots/cycle", best, "rename.width", best.value, "nops and eliminated copies");
+	findings_add(x->findings, "width of rename", "slots/cycle", best, "rename.width", best.value, "nops, eliminated copies, a mix for all ports");
+	if (x->nops_pair)
+		findings_add(x->findings, "nops in a slot of rename", "nops/slot", estimate_ratio(nops, best), NULL, 0, "each takes one in the model");
 	*width = findings_param(x->findings, "rename.width");
 	if (!best.noisy && *width > findings_param(x->findings, "commit.width"))
 		findings_add(x->findings, "width of commit", "slots/cycle", best, "commit.width", *width, "at least that of rename");

@@ -42,6 +42,12 @@ bool ports_solve(struct port_puzzle *p);
  * cycle's worth of each; PORTS_UNKNOWN where `width` instructions a cycle are the limit, or it is no whole number. */
 int ports_shared(unsigned na, unsigned nb, double cycles, double width);
 
+/*
+ * Slots of rename a cycle, by the rates that nops reach and all else that only rename holds up: the faster, but not that of nops that share a
+ * slot, as on Zen 4, which *paired tells. Noisy where nobody can say whether they do.
+ */
+struct estimate ports_width(struct estimate nops, struct estimate others, bool *paired);
+
 /* A class that was measured: forms of one uop, of the same ports by the parent and of the same throughput. */
 struct port_class {
 	const struct form *example;

@@ -13,25 +13,38 @@ static const double rise = 1.3;        /* of a round, where the misses do not ov
 static const double half = 0.75;       /* less than that of the parent's may be what a sibling thread leaves */
 static const double broad = 1.25;      /* a step over more than that is none */
 
-/* `#`: the number of a register, in turn, so that fillers do not wait for each other; at most one. */
+enum { MIX = 3 };
+
+/* `#`: the number of a register, in turn, so that fillers do not wait for each other; at most one in a text. */
 struct filler {
-	const char *name, *unit, *text;
+	const char *name, *unit;
+	const char *text[MIX];             /* in turn, up to NULL */
 	const char *param;                 /* NULL: the schedulers that the parent has for it */
 	int extra;                         /* what the parameter counts beside the fillers */
 	const char *note;
 };
 
+/*
+ * Where two nops take one slot: on a Zen 4 they take one entry, too, and so do two comparisons, or two copies that rename does. Those that
+ * follow each other here do not, and of each there are no more than the other structures hold.
+ */
+static const struct filler reorder_mix = {
+	"reorder buffer", "operations",
+	{ "cmpl %ecx, (%rdi)\n", "leal 1(%rcx), %r#d\n", "paddd %xmm1, %xmm#\n" },
+	"rob.entries", 2, "results of both kinds and loads between two misses, which it holds too",
+};
+
 /* r10: 0, once the miss is there; xmm0: the same. */
 static const struct filler fillers[] = {
-	{ "reorder buffer", "nops", "nop\n", "rob.entries", 2, "nops between two misses, which it holds too" },
-	{ "integer register file", "results", "leal 1(%rcx), %r#d\n", "prf.integer", 32, "results behind a miss, and 32 architectural as the model counts them" },
-	{ "vector register file", "results", "paddd %xmm1, %xmm#\n", "prf.vector", 32, "results behind a miss, and 32 architectural as the model counts them" },
-	{ "load queue", "loads", "cmpl %ecx, (%rdi)\n", "load_queue.entries", 2, "loads between two misses, which it holds too" },
-	{ "store queue", "stores", "movl %ecx, 64(%rdi)\n", "store_queue.entries", 0, "stores behind a miss" },
-	{ "taken branches", "branches", "jmp 1f\n.p2align 5\n1:\n", "branch.taken_in_flight", 1, "jumps behind a miss, and the one whose target is fetched" },
-	{ "scheduler, integer", "operations", "leal 1(%r10), %r#d\n", NULL, 1, "operations that wait for a miss" },
-	{ "scheduler, loads", "loads", "movl 128(%rdi,%r10), %r#d\n", NULL, 1, "loads that wait for a miss" },
-	{ "scheduler, vector", "operations", "paddd %xmm0, %xmm#\n", NULL, 1, "operations that wait for a miss" },
+	{ "reorder buffer", "nops", { "nop\n" }, "rob.entries", 2, "nops between two misses, which it holds too" },
+	{ "integer register file", "results", { "leal 1(%rcx), %r#d\n" }, "prf.integer", 32, "results behind a miss, and 32 architectural as the model counts them" },
+	{ "vector register file", "results", { "paddd %xmm1, %xmm#\n" }, "prf.vector", 32, "results behind a miss, and 32 architectural as the model counts them" },
+	{ "load queue", "loads", { "cmpl %ecx, (%rdi)\n" }, "load_queue.entries", 2, "loads between two misses, which it holds too" },
+	{ "store queue", "stores", { "movl %ecx, 64(%rdi)\n" }, "store_queue.entries", 0, "stores behind a miss" },
+	{ "taken branches", "branches", { "jmp 1f\n.p2align 5\n1:\n" }, "branch.taken_in_flight", 1, "jumps behind a miss, and the one whose target is fetched" },
+	{ "scheduler, integer", "operations", { "leal 1(%r10), %r#d\n" }, NULL, 1, "operations that wait for a miss" },
+	{ "scheduler, loads", "loads", { "movl 128(%rdi,%r10), %r#d\n" }, NULL, 1, "loads that wait for a miss" },
+	{ "scheduler, vector", "operations", { "paddd %xmm0, %xmm#\n" }, NULL, 1, "operations that wait for a miss" },
 };
 
 static bool waits(const struct filler *f)
@@ -39,15 +52,24 @@ static bool waits(const struct filler *f)
 	return !f->param;
 }
 
-/* The filler with its register's number in the place of `#`. */
-static void append_filler(GString *s, const struct filler *f, unsigned reg)
+static bool is_vector(const char *text)
 {
-	const char *at = strchr(f->text, '#');
+	return strstr(text, "xmm");
+}
 
+/* The n-th, with its register's number in the place of `#`. */
+static void append_filler(GString *s, const struct filler *f, unsigned n)
+{
+	unsigned nr = 0;
+
+	while (nr < MIX && f->text[nr])
+		nr++;
+	const char *text = f->text[n % nr], *at = strchr(text, '#');
+	unsigned reg = is_vector(text) ? 2 + n % 12 : 11 + n % 5;
 	if (at)
-		g_string_append_printf(s, "%.*s%u%s", (int)(at - f->text), f->text, reg, at + 1);
+		g_string_append_printf(s, "%.*s%u%s", (int)(at - text), text, reg, at + 1);
 	else
-		g_string_append(s, f->text);
+		g_string_append(s, text);
 }
 
 struct cells {
@@ -56,16 +78,13 @@ struct cells {
 
 static void append_half(GString *s, const struct filler *f, const char *pointer, unsigned n)
 {
-	bool vector = strstr(f->text, "xmm");
-	unsigned first = vector ? 2 : 11, count = vector ? 12 : 5;
-
 	g_string_append_printf(s, "movq (%%%s), %%%s\n", pointer, pointer);
 	if (waits(f))
 		g_string_append_printf(s, "movq %%%s, %%r10\nandl $0, %%r10d\n", pointer);
-	if (waits(f) && vector)
+	if (waits(f) && is_vector(f->text[0]))
 		g_string_append(s, "movd %r10d, %xmm0\n");
 	for (unsigned i = 0; i < n; i++)
-		append_filler(s, f, first + i % count);
+		append_filler(s, f, i);
 }
 
 /* Cycles of a round with n fillers behind each of its two misses. */
@@ -138,7 +157,7 @@ static unsigned ports_of(const struct experiment *x, const struct filler *f)
 	unsigned ports = 0;
 	size_t length;
 
-	append_filler(text, f, 11);
+	append_filler(text, f, 0);
 	if (!assembler_text(x->bench->as, text->str, bytes, sizeof bytes, &length)) {
 		const struct insn *i = parent_insn(x->parent, bytes, (unsigned)length);
 
@@ -182,12 +201,15 @@ static void add_schedulers(struct experiment *x, const struct filler *f, struct 
 	}
 }
 
+static bool is_reorder(const struct filler *f)
+{
+	return f->param && !strcmp(f->param, "rob.entries");
+}
+
 /* Fillers beyond which a scan sees nothing: the reorder buffer bounds all but itself. */
 static double most_of(const struct experiment *x, const struct filler *f)
 {
-	bool itself = f->param && !strcmp(f->param, "rob.entries");
-
-	return itself ? MOST : fmin(MOST, 1.2 * findings_param(x->findings, "rob.entries"));
+	return is_reorder(f) ? MOST : fmin(MOST, 1.2 * findings_param(x->findings, "rob.entries"));
 }
 
 static void add(struct experiment *x, const struct filler *f, struct knee k)
@@ -199,7 +221,7 @@ static void add(struct experiment *x, const struct filler *f, struct knee k)
 
 	if (!k.found)
 		findings_leave(x->findings, f->name, f->param, "no step up to %.0f %s", most_of(x, f), f->unit);
-	else if (f->param && strcmp(f->param, "rob.entries") && k.high > most)
+	else if (f->param && !is_reorder(f) && k.high > most)
 		findings_leave(x->findings, f->name, f->param, "at least %.0f: the reorder buffer may be full first", k.at);
 	else if (f->param && shared && k.at + f->extra < half * findings_param(x->findings, f->param))
 		findings_leave(x->findings, f->name, f->param,
@@ -226,13 +248,14 @@ int window_measure(struct experiment *x)
 		a.cell = *(void **)a.cell;
 	cells.chain[1] = a.cell;
 	for (size_t i = 0; i < G_N_ELEMENTS(fillers) && !ret; i++) {
+		const struct filler *f = is_reorder(&fillers[i]) && x->nops_pair ? &reorder_mix : &fillers[i];
 		struct knee k = { .found = false };
 
-		ret = scan(x, &fillers[i], &cells, FEWEST, most_of(x, &fillers[i]), x->quick ? 1.12 : 1.08, 1, &k);
+		ret = scan(x, f, &cells, FEWEST, most_of(x, f), x->quick ? 1.12 : 1.08, 1, &k);
 		if (!ret && k.found)
-			ret = scan(x, &fillers[i], &cells, floor(k.low * 0.8), ceil(k.high * 1.2), 1, x->quick ? 4 : 2, &k);
+			ret = scan(x, f, &cells, floor(k.low * 0.8), ceil(k.high * 1.2), 1, x->quick ? 4 : 2, &k);
 		if (!ret)
-			add(x, &fillers[i], k);
+			add(x, f, k);
 	}
 	memory_area_fini(&a);
 	return ret;

@@ -164,6 +164,24 @@ static void sets_of_resources(void **state)
 	assert_int_equal(one[0].wider, 0x0c);
 }
 
+/* Nops that share slots do not tell the width; what is noisy tells nothing. */
+static void width_of_rename(void **state)
+{
+	struct estimate six = estimate_exact(5.9), five = estimate_exact(5.0), twelve = estimate_exact(11.9), noisy = { .noisy = true, .value = 9 };
+	bool paired = true;
+
+	assert_true(ports_width(six, five, &paired).value == 5.9);
+	assert_false(paired);
+	assert_true(ports_width(five, six, &paired).value == 5.9);
+	assert_false(paired);
+	assert_true(ports_width(twelve, six, &paired).value == 5.9);
+	assert_true(paired);
+	assert_true(ports_width(noisy, six, &paired).value == 5.9);
+	assert_false(paired);
+	assert_true(ports_width(twelve, noisy, &paired).noisy);
+	assert_false(paired);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +192,7 @@ int main(void)
 		cmocka_unit_test(random_machines),
 		cmocka_unit_test(common_ports_of_a_pair),
 		cmocka_unit_test(sets_of_resources),
+		cmocka_unit_test(width_of_rename),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
