@@ -1,8 +1,8 @@
 """What determines the models' cycles, as hashes: whether results belong to the present tree, and if not, what has changed.
 
 Parts: the detailed timing model with what both share (src/core, but for the abstract one's own files, and those that vary a
-core for the sensitivity), the abstract one's own, what instructions are (src/isa), the core's description with its parents and
-cost files, and the suite's own kernels, blocks and inputs.
+core for the sensitivity), the abstract one's own, what instructions are (src/isa), what the core's description and its parents
+come to, with their cost files, and the suite's own kernels, blocks and inputs.
 """
 import hashlib
 import re
