@@ -13,7 +13,7 @@
 #include "core/vary_code.h"
 #include "isa/costs.h"
 
-enum { TOGETHER = 3 };                 /* variants of the abstract core, by chrono_batch_together() */
+enum { TOGETHER = 3 };                 /* variants of the abstract core at most, by chrono_batch_together() */
 
 /* One variant, the same for all threads of the guest. */
 struct plan {
@@ -57,6 +57,7 @@ struct crowd {
 struct job {
 	struct crowd *crowd;
 	unsigned turn;                 /* abstract core: which stream */
+	unsigned together;             /* abstract core: plans that are timed side by side */
 	const struct step *step;       /* detailed core */
 	size_t n, ahead;
 };
@@ -125,28 +126,25 @@ static uint64_t instance_cycles(const struct instance *c, uint64_t *instructions
 
 /* --- workers ----------------------------------------------------------------------------------------- */
 
-static void detailed(struct variants *v, struct instance *c, const struct seer *s, const struct job *j)
-{
-	if (c->code)
-		vary_code_follow(c->code);
-	v->run.model->batch_foreseen(c->core, j->step, j->n, j->ahead, &s->seen);
-}
-
 /* What plan `i` does of a job, on the detailed core. */
 static void time_detailed(void *ctx, unsigned i)
 {
 	const struct job *j = ctx;
 	struct variants *v = j->crowd->all;
+	const struct instance *c = j->crowd->instance->pdata[i];
+	const struct seer *s = j->crowd->seer->pdata[plan_at(v, i)->sees];
 
-	detailed(v, j->crowd->instance->pdata[i], j->crowd->seer->pdata[plan_at(v, i)->sees], j);
+	if (c->code)
+		vary_code_follow(c->code);
+	v->run.model->batch_foreseen(c->core, j->step, j->n, j->ahead, &s->seen);
 }
 
-/* What the `i`-th TOGETHER plans do, on the abstract core: those that read the same outcomes, at once. */
+/* What the `i`-th `together` plans do, on the abstract core: those that read the same outcomes, side by side. */
 static void time_abstract(void *ctx, unsigned i)
 {
 	const struct job *j = ctx;
 	const struct variants *v = j->crowd->all;
-	unsigned next = i * TOGETHER, end = MIN(next + TOGETHER, v->plan->len);
+	unsigned next = i * j->together, end = MIN(next + j->together, v->plan->len);
 
 	while (next < end) {
 		int outcomes = plan_at(v, next)->outcomes;
@@ -163,12 +161,16 @@ static void time_abstract(void *ctx, unsigned i)
 	}
 }
 
+/* No more side by side than leaves something for each thread. */
 static void times_begin(struct variants *v)
 {
+	unsigned nr = v->plan->len, each = MAX(1, nr / workers_threads(v->workers));
+
+	v->job.together = MIN(each, TOGETHER);
 	if (v->abstract)
-		workers_begin(v->workers, (v->plan->len + TOGETHER - 1) / TOGETHER, time_abstract, &v->job);
+		workers_begin(v->workers, (nr + v->job.together - 1) / v->job.together, time_abstract, &v->job);
 	else
-		workers_begin(v->workers, v->plan->len, time_detailed, &v->job);
+		workers_begin(v->workers, nr, time_detailed, &v->job);
 }
 
 /* --- crowds ------------------------------------------------------------------------------------------ */

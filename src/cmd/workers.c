@@ -67,6 +67,11 @@ struct workers *workers_new(void)
 	return w;
 }
 
+unsigned workers_threads(const struct workers *w)
+{
+	return w->nr + 1;
+}
+
 void workers_free(struct workers *w)
 {
 	if (!w)

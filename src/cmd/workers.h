@@ -8,6 +8,8 @@ struct workers;
 
 /* A thread that cannot be had is done without. */
 struct workers *workers_new(void);
+/* Threads that work, the caller's own included: at least 1. */
+unsigned workers_threads(const struct workers *w);
 /* NULL is fine. */
 void workers_free(struct workers *w);
 
