@@ -2,7 +2,7 @@
 
 Parts: the detailed timing model with what both share (src/core, but for the abstract one's own files, and those that vary a
 core for the sensitivity), the abstract one's own, what instructions are (src/isa), what the core's description and its parents
-come to, with their cost files, and the suite's own kernels, blocks and inputs.
+come to, with the cost files that hold, and the suite's own kernels, blocks and inputs.
 """
 import hashlib
 import re
@@ -42,16 +42,15 @@ def cost_files(path):
     return [path] + [file for parent in parents for file in cost_files((path.parent / parent).resolve())]
 
 
-def core_files(core):
-    """The description of a core, its parents', and the cost files that they name, with their parents."""
+def core_files(core, costs_said=False):
+    """The description of a core, and its parents'; the cost file that it names, else the nearest parent that does, with that file's parents."""
     path = TOP / core if "/" in core or core.endswith(".core") else TOP / "data/cores" / f"{core}.core"
-    text = path.read_text()
+    said = dict(re.findall(r"^\s*(inherit|costs)\s*=\s*(\S+)", path.read_text(), re.MULTILINE))
     found = [path]
-    for key, value in re.findall(r"^\s*(inherit|costs)\s*=\s*(\S+)", text, re.MULTILINE):
-        if key == "inherit":
-            found += core_files(value)
-        else:
-            found += cost_files(path.parent / value)
+    if "costs" in said and not costs_said:
+        found += cost_files(path.parent / said["costs"])
+    if "inherit" in said:
+        found += core_files(said["inherit"], costs_said or "costs" in said)
     return found
 
 

@@ -125,7 +125,7 @@ static void kernels_of_forms(void **state)
 		{ "imulq %rcx, %rbx", true, true, true, 3 },
 		{ "movzbl %cl, %ebx", true, true, true, 1 },
 		{ "mulsd %xmm1, %xmm2", true, true, true, 3 },
-		{ "divq %rcx", true, true, true, 11 },
+		{ "divq %rcx", true, true, true, 12 },
 		{ "adcq %rcx, %rbx", true, false, true, 1 },
 		{ "cmpq %rcx, %rbx", false, true, true, 0 },
 		{ "movq (%rdi), %rbx", true, true, true, 4 },
