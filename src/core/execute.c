@@ -94,12 +94,19 @@ static uint16_t split_ports(const struct ooo *o, const struct attempt *a, uint16
 	return any;
 }
 
+/* What brings in the data of a load over a line, or one that issues again, beside its address port. */
+static uint16_t brings(const struct ooo *o, const struct insn *in)
+{
+	return in->flags & INSN_VECTOR_MEM ? (uint16_t)o->desc->split_vector_ports : 0;
+}
+
 /* Another access of a load that crosses a line: a load port's first free cycle from `cycle` on, of a vector one of split.vector_ports too. */
 static uint64_t access_more(struct ooo *o, const struct attempt *a, const struct uop *u, uint64_t cycle)
 {
 	uint64_t first = book_first(o, split_ports(o, a, u->ports), cycle);
+	uint16_t data = brings(o, a->in);
 
-	return a->in->flags & INSN_VECTOR_MEM ? book_first(o, split_ports(o, a, (uint16_t)o->desc->split_vector_ports), first) : first;
+	return data ? book_first(o, split_ports(o, a, data), first) : first;
 }
 
 static bool aliases_in_part(const struct ooo *o, const struct step *s, uint64_t cycle)
@@ -193,6 +200,45 @@ static bool renamed(struct ooo *o, const struct attempt *a, const struct step *s
 	return true;
 }
 
+/* Of `ports`, those that no uop of the attempt is bound to; all where there are no others. */
+static uint16_t not_bound(const struct ooo *o, const struct attempt *a, uint16_t ports)
+{
+	uint16_t others = ports;
+
+	for (unsigned i = 0; i < a->nr_uops; i++)
+		others &= (uint16_t)~o->port[i];
+	return others ? others : ports;
+}
+
+/*
+ * A uop of an access whose translation was missing issues once more when that is there, at `known`, and what brings in its data with it: when.
+ * They take other ports than the first time, in turn: the lowest that is free would always be the same, since younger uops, of which many
+ * will be bound to it, have booked none yet.
+ */
+static uint64_t issue_again(struct ooo *o, const struct attempt *a, const struct uop *u, uint16_t data, uint64_t known)
+{
+	if (!o->desc->dtlb_again || !u || !u->ports)
+		return known;
+	uint16_t any = u->ports & o->turn ? o->turn : u->ports;
+	uint64_t first = book_first(o, bind_in_turn(not_bound(o, a, any), any, &o->behind_again), known);
+
+	return data ? book_first(o, not_bound(o, a, data), first) : first;
+}
+
+/*
+ * The same for a load that was issued in `cycle`: what it is later. Where ports are short, those that issue again go first, being older, and
+ * what waits are younger ones; these are kept from issuing before this load would have been, had it waited itself.
+ */
+static uint64_t load_again(struct ooo *o, const struct attempt *a, const struct uop *u, uint64_t cycle, uint64_t known)
+{
+	uint16_t data = brings(o, a->in);
+	uint64_t late = issue_again(o, a, u, data, known) - known;
+
+	if (cycle + late > known)
+		o->load_floor[data != 0] = cycle + late - (known - cycle);
+	return late;
+}
+
 /* One access of a load that could start in `cycle`, by the uop, NULL where it has none of its own; returns when its data is there. */
 static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle, const struct step *s)
 {
@@ -245,8 +291,10 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 		a->issue_wait = WAIT_MSHR;
 	if (m.l1_miss)
 		a->psv |= PSV_ST_L1;
-	if (m.tlb_miss)
+	if (m.tlb_miss) {
 		a->psv |= PSV_ST_TLB;
+		done += load_again(o, a, u, cycle, m.tlb_done);
+	}
 	if (m.tlb_merged)
 		a->merged = MERGED_DTLB;
 	if (m.llc_miss)
@@ -306,6 +354,10 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 			ready = o->stores_freed;
 			a->issue_wait = WAIT_FENCE;
 		}
+		if (o->load_floor[brings(o, a->in) != 0] > ready) {
+			ready = o->load_floor[brings(o, a->in) != 0];
+			a->issue_wait = WAIT_PORT;
+		}
 		a->ready = later(a->ready, ready);
 		uint64_t cycle = i < nr ? issue_load(o, a, i, ready) : later(ready, last + 1);
 		last = cycle;
@@ -345,8 +397,10 @@ static void store_address(struct ooo *o, struct attempt *a, unsigned i, const st
 	if (s && s->bytes) {
 		struct access m;
 		memory_own(o->memory, a->known, s->addr, s->bytes, a->in->pc, &m);
-		if (m.tlb_miss)
+		if (m.tlb_miss) {
 			a->psv |= PSV_ST_TLB;
+			m.tlb_done = issue_again(o, a, &a->uop[i], 0, m.tlb_done);
+		}
 		if (m.tlb_merged)
 			a->merged = MERGED_DTLB;
 		a->complete = later(a->complete, m.tlb_done);

@@ -111,7 +111,7 @@ static inline void load_line(struct memory *m, uint64_t cycle, uint64_t vaddr, u
 {
 	uint32_t offset = (uint32_t)(vaddr & m->line_mask);
 
-	*a = (struct access){ 0 };
+	*a = (struct access){ .pc = pc };
 	uint64_t line = translate(m, &m->data, cycle, vaddr, a);
 	uint64_t start = take_port(&m->port, a->tlb_done, bytes);
 	uint64_t there = read_line(m, &m->data, start, line, offset, a);
@@ -147,9 +147,23 @@ static void request_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struc
 	a->done = a->tlb_done;
 }
 
+/* Whether a store to the page has been translated before it is written. No address of a piece of a rep string was known before. */
+static bool translated(struct memory *m, uint64_t page)
+{
+	return tlb_at_hand(&m->data.tlb, page) || (m->second.entries && tlb_find(&m->second, page));
+}
+
+/* A store that is written has been translated since its address was known, even where its page has left the first-level TLB by now. */
 static void store_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a)
 {
-	uint64_t line = own_line(m, cycle, vaddr, a);
+	uint64_t page = vaddr >> m->page_shift, line;
+
+	*a = (struct access){ .tlb_done = cycle, .write = true };
+	if (__builtin_expect(translated(m, page), 1))
+		line = (tlb_frame(&m->data.tlb, &m->walker, page) << m->page_shift | (vaddr & m->page_mask)) >> m->line_shift;
+	else
+		line = translate(m, &m->data, cycle, vaddr, a);
+	a->done = read_line(m, &m->data, a->tlb_done, line, (uint32_t)(vaddr & m->line_mask), a);
 	int64_t at = cache_find(&m->data.lines, line);
 
 	if (at >= 0)

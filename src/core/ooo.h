@@ -90,6 +90,8 @@ struct ooo {
 	uint16_t turn;                 /* ports that uops are bound to in turn */
 	uint16_t turn_behind;          /* of them those behind the one that was bound last */
 	uint16_t data_ports, data_behind; /* the same of those that bring in what is loaded */
+	uint64_t load_floor[2];        /* of others, of vectors: cycle before which no younger one issues, since older ones issue again */
+	uint16_t behind_again;         /* of the ports of what issues again (dtlb.again), those behind the one that was taken last */
 	uint16_t spread;               /* ports over whose schedulers rename spreads uops, one a cycle each */
 	uint16_t spread_taken;         /* of them those that got one in ... */
 	unsigned nr_spread;            /* uops that they all got in ... */

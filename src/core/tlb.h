@@ -13,6 +13,7 @@
 #define CYCLEWISE_CORE_TLB_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/divisor.h"
@@ -27,6 +28,8 @@ struct tlb_entry {
 	uint64_t ready;        /* cycle its walk ends */
 	uint64_t used;         /* for LRU */
 	uint64_t wait;         /* cycles from the access that missed to `ready` */
+	uint64_t in_time;      /* for who asks by then it would have been ready when that access asked, had no other been looked up */
+	uint8_t by;            /* bits of the address of the load that did; 0: no load: struct early */
 };
 
 struct tlb {
@@ -74,5 +77,21 @@ uint32_t page_walker_plan(struct walker *w, uint64_t page, uint64_t address[WALK
 void page_walker_flush(struct walker *w);
 /* The frame of a page: one-to-one over 57-bit addresses. seed 0: the page itself. */
 uint64_t page_walker_frame(const struct walker *w, uint64_t page);
+
+/* Its entry, where that is the one that was found last of such pages; else NULL. Does not touch it. */
+static inline const struct tlb_entry *tlb_at_hand(const struct tlb *t, uint64_t page)
+{
+	const struct tlb_entry *e = &t->entries[t->hint[page % TLB_HINTS]];
+
+	return e->page == page ? e : NULL;
+}
+
+/* page_walker_frame(), from the TLB where that has it at hand. */
+static inline uint64_t tlb_frame(const struct tlb *t, const struct walker *w, uint64_t page)
+{
+	const struct tlb_entry *e = tlb_at_hand(t, page);
+
+	return e ? e->frame : page_walker_frame(w, page);
+}
 
 #endif
