@@ -50,34 +50,51 @@ static bool vanishes(const struct parent *p, const struct insn *i)
 	return i->flags & INSN_MOVE && p->desc.rename_move_slots;
 }
 
-static unsigned latest(const unsigned *ready, const uint8_t *regs, unsigned n, const uint8_t *late)
+/* When the last of the addresses is there. */
+static unsigned addressed(const unsigned *ready, const struct insn *i)
 {
 	unsigned t = 0;
 
-	for (unsigned k = 0; k < n; k++) {
-		unsigned wait = late ? late[k] : 0, at = ready[regs[k]];
+	for (unsigned k = 0; k < i->nr_addr; k++)
+		t = MAX(t, ready[i->addr[k]]);
+	return t;
+}
 
-		at = at > wait ? at - wait : 0;
-		t = MAX(t, at);
+/* The registers of a chain. */
+struct chain {
+	unsigned ready[NR_REGS];   /* cycle */
+	unsigned bypass[NR_REGS];  /* cycles more until others than its own unit have it */
+	bool loaded[NR_REGS];      /* by a load and nothing else */
+	bool integer[NR_REGS];     /* a vector of integers */
+};
+
+/* When the instruction has the last of its sources. */
+static unsigned supplied(const struct parent *p, const struct insn *i, const struct chain *c)
+{
+	unsigned t = 0;
+
+	for (unsigned k = 0; k < i->nr_data; k++) {
+		unsigned reg = i->data[k], at = c->ready[reg];
+
+		if (!i->bypass && !vanishes(p, i))
+			at += c->bypass[reg];
+		if (i->flags & INSN_FP && c->integer[reg])
+			at += (unsigned)p->desc.bypass_fp;
+		t = MAX(t, at - MIN(at, i->data_late[k]));
 	}
 	return t;
 }
 
-/* When the last result of one instruction is there, its operands' cycles in `ready`, which is brought up to date. */
-static unsigned execute(const struct parent *p, const struct insn *i, unsigned *ready, bool *loaded, bool *integer, unsigned *bypass)
+/* When the last result of one instruction is there. */
+static unsigned execute(const struct parent *p, const struct insn *i, struct chain *c)
 {
-	unsigned addresses = latest(ready, i->addr, i->nr_addr, NULL), t = latest(ready, i->data, i->nr_data, i->data_late), last = 0;
+	unsigned addresses = addressed(c->ready, i), t = supplied(p, i, c), last = 0;
 	bool pure = i->flags & INSN_LOAD && i->latency == 0;
 
-	for (unsigned k = 0; k < i->nr_data && i->flags & INSN_FP; k++)
-		if (integer[i->data[k]])
-			t = MAX(t, ready[i->data[k]] + (unsigned)p->desc.bypass_fp);
-	for (unsigned k = 0; k < i->nr_data && !i->bypass && !vanishes(p, i); k++)
-		t = MAX(t, ready[i->data[k]] + bypass[i->data[k]]);
 	if (i->flags & INSN_LEAF_RESULT)
 		t = 0;
 	if (i->flags & INSN_LOAD) {
-		bool simple = i->flags & INSN_SIMPLE_ADDR && i->nr_addr && loaded[i->addr[0]];
+		bool simple = i->flags & INSN_SIMPLE_ADDR && i->nr_addr && c->loaded[i->addr[0]];
 		unsigned latency = (unsigned)(simple ? p->desc.l1d_simple_latency : p->desc.l1d_latency) + i->load_extra + i->address_extra;
 
 		t = MAX(t, addresses + latency);
@@ -85,11 +102,11 @@ static unsigned execute(const struct parent *p, const struct insn *i, unsigned *
 	for (unsigned k = 0; k < i->nr_dst; k++) {
 		uint8_t reg = i->dst[k], latency = i->dst_latency[k];
 
-		ready[reg] = latency & DST_WRITEBACK ? addresses + (latency & 127) : t + (vanishes(p, i) ? 0 : latency);
-		loaded[reg] = pure;
-		integer[reg] = i->flags & INSN_VINT;
-		bypass[reg] = vanishes(p, i) ? bypass[i->data[0]] : i->bypass;
-		last = MAX(last, ready[reg]);
+		c->ready[reg] = latency & DST_WRITEBACK ? addresses + (latency & 127) : t + (vanishes(p, i) ? 0 : latency);
+		c->loaded[reg] = pure;
+		c->integer[reg] = i->flags & INSN_VINT;
+		c->bypass[reg] = vanishes(p, i) ? c->bypass[i->data[0]] : i->bypass;
+		last = MAX(last, c->ready[reg]);
 	}
 	return last;
 }
@@ -97,13 +114,13 @@ static unsigned execute(const struct parent *p, const struct insn *i, unsigned *
 double parent_chain(struct parent *p, const struct sequence *s)
 {
 	const struct insn *insns[SEQUENCE_INSNS];
-	unsigned ready[NR_REGS] = { 0 }, bypass[NR_REGS] = { 0 }, end[2] = { 0 };
-	bool loaded[NR_REGS] = { false }, integer[NR_REGS] = { false };
+	struct chain c = { .ready = { 0 } };
+	unsigned end[2] = { 0 };
 
 	take(p, s, insns);
 	for (unsigned round = 0; round < 2 * ROUNDS; round++)
 		for (unsigned k = 0; k < s->n; k++) {
-			unsigned last = execute(p, insns[k], ready, loaded, integer, bypass);
+			unsigned last = execute(p, insns[k], &c);
 
 			end[round / ROUNDS] = MAX(end[round / ROUNDS], last);
 		}

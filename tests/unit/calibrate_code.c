@@ -132,6 +132,7 @@ static void kernels_of_forms(void **state)
 		{ "movzbl 8(%rsi,%rcx,4), %ebx", true, true, true, 4 },
 		{ "movq %rcx, (%rdi)", false, true, true, 0 },
 		{ "cvttsd2si %xmm1, %rbx", true, true, false, -1 },
+		{ "cvtsi2sdq %rbx, %xmm2", true, true, true, 1 }, /* from the register that it writes in part, which it needs late */
 	};
 	static const char *const refused[] = { "jmp .", "lock addl $1, (%rdi)", "rep movsb", "cpuid", "mfence", "pause", "flds (%rdi)", "pushq %rax", "nop" };
 	struct parent p;
