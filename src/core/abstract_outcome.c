@@ -144,7 +144,7 @@ static unsigned reads(struct uop_lines *l, const struct core_desc *d, const stru
 	if (in->flags & INSN_MICROCODED)
 		lines_end(l);
 	else
-		cycles += lines_take(l);
+		cycles += lines_take(l, in->line_words);
 	uint32_t n = cycles * l->most + l->used - before;
 	return OUTCOME_READ * (n < OUTCOME_READS ? n : OUTCOME_READS);
 }

@@ -40,20 +40,23 @@ static inline uint8_t domain(const struct insn *in)
 }
 
 /*
- * The uop issues on `port` in `cycle`: its entry is free in the next, unless it is held for longer, and its port's count is lowered
- * in the one after (uiCA).
+ * The uop issues on `port` in `cycle`: its entry is free in the next, unless it is held for longer, and its port's count, where there
+ * is one, is lowered in the one after (uiCA). What waits for a port that no scheduler feeds may be more than a count holds: the rest
+ * is not counted.
  */
 static inline void issued(struct ooo *o, struct attempt *a, unsigned port, uint64_t cycle)
 {
 	unsigned scheduler = o->sched_of_port[port];
+	bool counted = o->counted >> port & 1 && o->held.held.of[HELD_PORT + port] < UINT8_MAX;
 
 	ports_book(&o->ports, port, cycle);
-	if (scheduler != NO_SCHEDULER && !a->holds_entry) {
+	if (counted && scheduler != NO_SCHEDULER && !a->holds_entry) {
 		release_add_two(&o->held, HELD_SCHEDULER + scheduler, HELD_PORT + port, cycle + 1);
 	} else {
-		release_add(&o->held, HELD_PORT + port, cycle + 2);
 		if (scheduler != NO_SCHEDULER)
 			release_add(&o->held, HELD_SCHEDULER + scheduler, cycle + 1 + a->holds_entry);
+		if (counted)
+			release_add(&o->held, HELD_PORT + port, cycle + 2);
 	}
 	a->issue = cycle < a->issue ? cycle : a->issue;
 }

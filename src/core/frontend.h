@@ -200,7 +200,7 @@ static inline uint64_t delivery_read(const struct frontend *f, struct delivery *
 {
 	if (!d->lines.most)
 		return delivery_cached(f, d, in, uops);
-	d->deliver += lines_take(&d->lines);
+	d->deliver += lines_take(&d->lines, in->line_words);
 	return delivery_into(f, d, in, 0);
 }
 

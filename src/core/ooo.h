@@ -79,6 +79,7 @@ struct ooo {
 	bool flags_apart;              /* what writes flags alone takes none of them */
 	uint64_t serial_until;         /* nothing dispatches before */
 	uint64_t serial_record;
+	uint16_t counted;              /* ports whose uops are counted, for rename.bind_ports */
 	uint8_t bound[CORE_PORTS];     /* uops bound to each port, as at the start of bound_cycle */
 	uint64_t bound_cycle;
 	uint32_t bind_turn;            /* alternates between two equal load ports */

@@ -38,6 +38,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(uopcache, max_ways, 3, 1, 16, "ways", "ways one window may take; more: not cached") \
 	X(uopcache, width, 6, 1, 32, "uops/cycle", "delivered on a hit") \
 	X(uopcache, whole, 0, 0, 1, "0/1", "ways are read whole, width / line_uops a cycle, each with the next line_uops instructions of the path") \
+	X(uopcache, line_words, 0, 0, 64, "words", "displacements and immediates that such a way holds, of an instruction up to two; 0: any number") \
 	X(uopcache, whole_again, 0, 0, 4, "cycles", "lost in a window before each further width / line_uops such ways") \
 	X(uopcache, latency, 6, 0, 20, "cycles", "fetch to the uop queue on a hit") \
 	X(uopcache, penalty, 1, 0, 20, "cycles", "switch from uop cache to decoders and back") \

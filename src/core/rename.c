@@ -199,6 +199,8 @@ void rename_init(struct ooo *o)
 	}
 	if (d->waiting_entries)
 		waiting_init(o, ports);
+	if (d->rename_bind_ports)
+		o->counted = (uint16_t)~o->waiting.ports;
 	const int32_t files[NR_BANKS] = { d->prf_integer, d->prf_vector };
 	for (unsigned b = 0; b < NR_BANKS; b++) {
 		int32_t usable = files[b] - NR_ARCHITECTURAL;

@@ -115,7 +115,9 @@ struct insn {
 	uint8_t stack_data : 1;        /* it computes with the stack pointer: more than an address or a copy of it */
 	uint8_t ends_dispatch : 1;     /* nothing else dispatches behind it in its cycle */
 	uint8_t queued : 1;            /* cycles of `latency` that it takes only where it waited in a queue in front of its scheduler */
-	uint8_t nr_data, nr_dst;
+	uint8_t nr_data;
+	uint8_t nr_dst : 4;
+	uint8_t line_words : 2;        /* its displacement and its immediate: how many of the two it has (x86) */
 	uint8_t addr[INSN_ADDRS];
 	uint8_t data[INSN_DATAS];
 	uint8_t data_late[INSN_DATAS]; /* cycles after issue at which the operand is needed (forwarding into accumulators) */

@@ -266,6 +266,8 @@ static void operands(struct shape *s)
 		const struct operand *o = &s->d->operand[k];
 		if (s->traits & NO_RESULT && o->role & OPERAND_DEF)
 			continue;
+		if (s->traits & KEEPS_RAX && o->role & OPERAND_DEF && s->regs[o->reg].nr && s->regs[o->reg].number[0] == X86_GPR)
+			continue;
 		if (s->traits & IS_NOP || (s->traits & X87 && !(o->role & OPERAND_MEMORY)))
 			continue;
 		if (o->role & OPERAND_IMPLICIT && s->traits & (STACK | FRAME) && s->regs[o->reg].nr &&
@@ -382,6 +384,14 @@ static bool has_immediate(const struct shape *s)
 	unsigned last = d->nr_explicit ? d->operand[d->nr_explicit - 1].role : 0;
 
 	return last & OPERAND_IMMEDIATE && !(last & OPERAND_MEMORY) && !(s->traits & CONDITION);
+}
+
+/* Whether a place's address has a displacement in the encoding; RBP, R13 and no base at all always do. */
+static bool has_displacement(const struct shape *s, const struct operand *m)
+{
+	const char *base = m[0].reg ? decoder_register(s->decoder, m[0].reg) : "";
+
+	return m[3].imm || !m[0].reg || s->regs[m[0].reg].special || (*base && strcmp(base + 1, "BP") == 0) || strncmp(base, "R13", 3) == 0;
 }
 
 /*
@@ -505,6 +515,7 @@ static void x86_shape(struct shape *s)
 	idioms(s);
 	fusion(s, m);
 	s->unlaminates = unlaminates(s);
+	s->insn->line_words = (uint8_t)(((m && has_displacement(s, m)) + has_immediate(s)) & 3);
 	s->insn->prefix_lengthens = (s->traits & LENGTH_PREFIX) != 0;
 	/* An address relative to RIP leaves no room for an immediate in a micro-fused uop. */
 	s->splits = m && s->regs[m[0].reg].special && has_immediate(s);

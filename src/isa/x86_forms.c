@@ -53,6 +53,9 @@ static const struct trait order_traits[] = {
 	{ "RSM", SERIALIZES }, { "MOV??cr", SERIALIZES }, { "MOV??dr", SERIALIZES },
 	{ "SYSCALL", SYSCALLS }, { "SYSENTER", SYSCALLS }, { "INT", SYSCALLS }, { "INT3", SYSCALLS },
 	{ "VZERO*", NO_RESULT },
+	{ "CWD", KEEPS_RAX },
+	{ "CDQ", KEEPS_RAX },
+	{ "CQO", KEEPS_RAX },
 };
 
 static const struct trait kind_traits[] = {

@@ -54,6 +54,7 @@ enum x86_trait {
 	FUSES_ARITHMETIC = 1ull << 46, /* of FUSES_TEST and FUSES_CMP: besides the flags it has a result */
 	FUSES_MOVE = 1ull << 43,   /* may make one uop with what computes with the copy */
 	TAKES_MOVE = 1ull << 44,   /* which this may be */
+	KEEPS_RAX = 1ull << 47,    /* which LLVM lists as written */
 };
 
 uint64_t x86_traits(const char *form);

@@ -145,10 +145,31 @@ static void t228_spread_as_many_as_ports(void **state)
 	machine_free(m);
 }
 
+/* More uops than a scheduler can have entries wait for a port that has none: they go one by one, whether ports are bound by counts or not. */
+static void t230_many_wait_without_a_scheduler(void **state)
+{
+	enum { WAITING = 400 };
+
+	for (int32_t bound = 0; bound <= 1; bound++) {
+		struct machine *m = machine_new();
+		m->desc.sched0_entries = m->desc.sched1_entries = 0;
+		m->desc.rename_bind_ports = bound;
+		m->desc.rob_entries = WAITING + 16;
+		m->desc.prf_integer = WAITING + 64;
+		run_insn(m, make_alu(m, R1, 0, 0, 120, ALU0));
+		run_times(m, make_alu(m, R2, R1, 0, 1, ALU1), WAITING);
+		machine_time(m);
+		const struct timed *first = committed(m, 0), *last = committed(m, WAITING);
+		assert_int_equal(last->issue + last->fetch - first->fetch, first->issue + 120 + WAITING - 1);
+		machine_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(t226_whole), cmocka_unit_test(t229_memory), cmocka_unit_test(t227_spread), cmocka_unit_test(t228_spread_as_many_as_ports),
+		cmocka_unit_test(t230_many_wait_without_a_scheduler),
 	};
 
 	return cmocka_run_group_tests_name("core_ooo_rename", tests, NULL, NULL);

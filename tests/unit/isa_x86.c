@@ -78,7 +78,7 @@ static const struct show_row integer[] = {
 	{ "9f", "lahf", "p06:1 ; rax cf zf -> rax:1 ; 1 ;" },
 	{ "9e", "sahf", "p06:1 ; rax -> cf:1 zf:1 ; 1 ;" },
 	{ "48 98", "cltq", "p0156:1 ; rax -> rax:1 ; 1 ;" },
-	{ "48 99", "cqto", "p06:1 ; rax -> rax:1 rdx:1 ; 1 ;" },
+	{ "48 99", "cqto", "p06:1 ; rax -> rdx:1 ; 1 ;" },
 	{ "48 97", "xchg   %rdi,%rax", "p0156:1 > 2*p0156:1 ; rdi rax -> rdi:2 rax:2 ; 3 ;" },
 	{ "48 0f c1 f8", "xadd   %rdi,%rax", "p0156:1 > 2*p0156:1 ; rax rdi -> rax:2 rdi:2 cf:2 zf:2 ; 3 ;" },
 	{ "48 89 f8", "mov    %rdi,%rax", "p0156:1 ; rdi -> rax:1 ; 1 ; move" },
@@ -297,7 +297,7 @@ static const struct show_row vector[] = {
 static const struct show_row zen5[] = {
 	{ "01 08", "add    %ecx,(%rax)", "ag0123 alu012345:1 ag0123 none(std) ; [rax] rcx -> cf:1 zf:1 ; 1 stores result ; simple" },
 	{ "0f b6 44 05 00", "movzbl 0x0(%rbp,%rax,1),%eax", "ag0123 ; [rbp,rax] -> rax:0 ; 1 address 1 ; indexed" },
-	{ "48 63 07", "movslq (%rdi),%rax", "ag0123 ; [rdi] -> rax:0 ; 1 extra 1 ;" },
+	{ "48 63 07", "movslq (%rdi),%rax", "ag0123 alu012345:1 ; [rdi] -> rax:1 ; 1 ;" },
 	{ "0f 46 c1", "cmovbe %ecx,%eax", "alu012345:1 > alu012345:1 ; rax+1 rcx+1 cf zf -> rax:2 ; 2 ;" },
 	{ "0f 4c c1", "cmovl  %ecx,%eax", "alu012345:1 > alu012345:1 ; rax+1 rcx+1 zf -> rax:2 ; 2 ;" },
 	{ "0f 48 c1", "cmovs  %ecx,%eax", "alu012345:1 ; rax rcx zf -> rax:1 ; 1 ;" },
@@ -387,10 +387,53 @@ static void stack_pointer(void **state)
 	code_free(code);
 }
 
+/* How many of displacement and immediate an instruction has; RBP, R13 and RIP always have a displacement. */
+static void line_words(void **state)
+{
+	static const struct { const char *hex; unsigned words; } row[] = {
+		{ "89 c8", 0 },                 /* mov %ecx,%eax */
+		{ "8b 03", 0 },                 /* mov (%rbx),%eax */
+		{ "8b 43 40", 1 },              /* mov 0x40(%rbx),%eax */
+		{ "8b 45 00", 1 },              /* mov 0(%rbp),%eax */
+		{ "41 8b 45 00", 1 },           /* mov 0(%r13),%eax */
+		{ "05 00 10 00 00", 1 },        /* add $0x1000,%eax */
+		{ "83 3b 01", 1 },              /* cmpl $1,(%rbx) */
+		{ "83 7b 40 01", 2 },           /* cmpl $1,0x40(%rbx) */
+		{ "83 3d 00 00 00 00 01", 2 },  /* cmpl $1,(%rip) */
+		{ "0f 45 c1", 0 },              /* cmovne %ecx,%eax: a condition is no immediate */
+	};
+	struct code *code = show_core("zen5");
+
+	(void)state;
+	for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+		uint8_t bytes[SHOW_BYTES];
+		unsigned length = show_bytes(row[k].hex, bytes);
+		assert_int_equal(code_insn(code, code_add(code, 0x100000, bytes, length))->line_words, row[k].words);
+	}
+	code_free(code);
+}
+
+/* Sign extensions into RDX leave RAX as it was. */
+static void extensions_into_rdx(void **state)
+{
+	static const char *const row[] = { "66 99", "99", "48 99" }; /* cwd, cdq, cqo */
+	struct code *code = show_core("zen5");
+
+	(void)state;
+	for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+		uint8_t bytes[SHOW_BYTES];
+		unsigned length = show_bytes(row[k], bytes);
+		const struct insn *in = code_insn(code, code_add(code, 0x100000, bytes, length));
+		assert_int_equal(in->nr_dst, 1);
+		assert_int_not_equal(in->dst[0], in->data[0]);
+	}
+	code_free(code);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integer_forms), cmocka_unit_test(vector_forms), cmocka_unit_test(forms_of_zen5), cmocka_unit_test(stack_pointer),
+		cmocka_unit_test(integer_forms), cmocka_unit_test(vector_forms), cmocka_unit_test(forms_of_zen5), cmocka_unit_test(stack_pointer), cmocka_unit_test(line_words), cmocka_unit_test(extensions_into_rdx),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
