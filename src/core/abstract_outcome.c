@@ -224,6 +224,8 @@ static bool renamed(struct outcomes *o, const struct insn *in, const struct step
 {
 	if (!distance || distance > (unsigned)o->desc->forward_renamed || !mirror_takes(in, in->dst, in->nr_dst, s->bytes))
 		return false;
+	if (o->desc->forward_renamed_plain && !mirror_plain(in, s->bytes))
+		return false;
 	const struct mirror_place *m = &o->mirror[(o->shadow.nr_stores - distance) % MIRRORS];
 	if (m->base != in->addr[0] || m->by != o->base_by[m->base] || m->index != mirror_index(in) || m->index_by != o->base_by[m->index] ||
 	    m->addr != s->addr || m->bytes != s->bytes)

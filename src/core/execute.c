@@ -193,6 +193,8 @@ static bool renamed(struct ooo *o, const struct attempt *a, const struct step *s
 	    !mirror_takes(in, in->dst, in->nr_dst, s->bytes) || m->base != in->addr[0] || m->by != base_by(o, in->addr[0]) ||
 	    m->index != index || m->index_by != o->reg_by[index])
 		return false;
+	if (o->desc->forward_renamed_plain && !mirror_plain(in, s->bytes))
+		return false;
 	if (o->desc->forward_renamed_loads && !in->stack &&
 	    !mirror_knows(o->mirror.load, &o->mirror.next_load, (uint32_t)o->desc->forward_renamed_loads, in->pc))
 		return false;
@@ -227,7 +229,8 @@ static uint64_t issue_again(struct ooo *o, const struct attempt *a, const struct
 
 /*
  * The same for a load that was issued in `cycle`: what it is later. Where ports are short, those that issue again go first, being older, and
- * what waits are younger ones; these are kept from issuing before this load would have been, had it waited itself.
+ * what waits are younger ones; these are kept from issuing before this load would have been, had it waited itself, but for the
+ * wait for its translation.
  */
 static uint64_t load_again(struct ooo *o, const struct attempt *a, const struct uop *u, uint64_t cycle, uint64_t known)
 {

@@ -62,6 +62,12 @@ static inline bool mirror_zeros(const struct insn *in, unsigned bytes)
 	return bytes < 4 && !in->nr_compute && !in->nr_data && !in->load_extra;
 }
 
+/* Four bytes and more, by a load that is an operation of its own, or to be stored there again: forward.renamed_plain has no others. */
+static inline bool mirror_plain(const struct insn *in, unsigned bytes)
+{
+	return bytes >= 4 && (!in->nr_compute || in->slots > 1 || in->flags & INSN_STORE);
+}
+
 /* Whether it is a general register's access by at most base, index and displacement. `regs`: what it writes or stores, [nr]. */
 static inline bool mirror_takes(const struct insn *in, const uint8_t *regs, unsigned nr, unsigned bytes)
 {

@@ -94,6 +94,14 @@ static const struct operand *memory_operand(const struct decoded *d)
 	return NULL;
 }
 
+/* Whether an address has a displacement in the encoding; RBP, R13, RIP and no base at all always do. */
+static bool has_displacement(const struct operand *m, const struct decoder *decoder)
+{
+	const char *base = m[0].reg ? decoder_register(decoder, m[0].reg) : "";
+
+	return m[3].imm || !*base || strcmp(base + 1, "IP") == 0 || strcmp(base + 1, "BP") == 0 || strncmp(base, "R13", 3) == 0;
+}
+
 /*
  * Whether the address is made of base, index and displacement. With RBP or R13 for a base there always is a displacement in the
  * encoding, zero or not, and it takes as long as any other (measured on Zen 5, of LEA and of loads; Intel's optimization
@@ -101,9 +109,7 @@ static const struct operand *memory_operand(const struct decoded *d)
  */
 static bool three_parts(const struct operand *m, const struct decoder *decoder)
 {
-	const char *base = m[0].reg ? decoder_register(decoder, m[0].reg) : "";
-
-	return m[0].reg && m[2].reg && (m[3].imm || (*base && strcmp(base + 1, "BP") == 0) || strncmp(base, "R13", 3) == 0);
+	return m[0].reg && m[2].reg && has_displacement(m, decoder);
 }
 
 static const char *lea_variant(const struct operand *m, const struct decoder *decoder)
@@ -386,14 +392,6 @@ static bool has_immediate(const struct shape *s)
 	return last & OPERAND_IMMEDIATE && !(last & OPERAND_MEMORY) && !(s->traits & CONDITION);
 }
 
-/* Whether a place's address has a displacement in the encoding; RBP, R13 and no base at all always do. */
-static bool has_displacement(const struct shape *s, const struct operand *m)
-{
-	const char *base = m[0].reg ? decoder_register(s->decoder, m[0].reg) : "";
-
-	return m[3].imm || !m[0].reg || s->regs[m[0].reg].special || (*base && strcmp(base + 1, "BP") == 0) || strncmp(base, "R13", 3) == 0;
-}
-
 /*
  * shape.fuse: SECOND | condition code; or what fuses with that on Intel's cores, one of three kinds, and on AMD's, one of two.
  * Of what has to do with a move besides: MOVE itself, or ONTO what it has copied; WIDE where that has 64 bits.
@@ -515,7 +513,7 @@ static void x86_shape(struct shape *s)
 	idioms(s);
 	fusion(s, m);
 	s->unlaminates = unlaminates(s);
-	s->insn->line_words = (uint8_t)(((m && has_displacement(s, m)) + has_immediate(s)) & 3);
+	s->insn->line_words = (uint8_t)(((m && has_displacement(m, s->decoder)) + has_immediate(s)) & 3);
 	s->insn->prefix_lengthens = (s->traits & LENGTH_PREFIX) != 0;
 	/* An address relative to RIP leaves no room for an immediate in a micro-fused uop. */
 	s->splits = m && s->regs[m[0].reg].special && has_immediate(s);

@@ -123,6 +123,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "split.bound", !d->split_bound }, { "l1d.victim_", !d->l1d_victim_ports }, { "l1d.set_fill", !d->l1d_set_fill }, { "l2.array", !d->l2_array_busy },
 		{ "store_queue.merge_", !d->store_queue_merge_bytes },
 		{ "store_queue.part_", !d->store_queue_merge_bytes }, { "forward.renamed_loads", !d->forward_renamed_loads },
+		{ "forward.renamed_plain", !d->forward_renamed_plain },
 		{ "issue.in_vain", !d->issue_in_vain }, { "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
 		{ "decode.fusion_memory", d->decode_fusion_memory == 1 },
 		{ "forward.wide", !d->forward_wide }, { "forward.over_line", !d->forward_over_line },
