@@ -3,6 +3,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { LINE = 64 };                    /* bytes: a set of 512 instructions is one */
+
+static void *new_lines(uint64_t size)
+{
+	uint64_t whole = (size + LINE - 1) / LINE * LINE;
+	void *p = aligned_alloc(LINE, whole);
+
+	if (p)
+		memset(p, 0, whole);
+	return p;
+}
+
 int taints_init(struct taints *p, uint32_t window)
 {
 	uint64_t bits = 64, sets = 1;
@@ -12,23 +24,21 @@ int taints_init(struct taints *p, uint32_t window)
 	while (sets < bits * TAINT_SETS_EACH)
 		sets *= 2;
 	*p = (struct taints){ .words = (uint32_t)(bits / 64), .mask = sets - 1 };
-	p->bits = calloc(sets * p->words, sizeof *p->bits);
+	p->bits = new_lines(sets * p->words * sizeof *p->bits);
 	p->made = calloc(sets, sizeof *p->made);
-	p->scratch = calloc(p->words, sizeof *p->scratch);
-	return p->bits && p->made && p->scratch ? 0 : -ENOMEM;
+	return p->bits && p->made ? 0 : -ENOMEM;
 }
 
 void taints_fini(struct taints *p)
 {
 	free(p->bits);
 	free(p->made);
-	free(p->scratch);
-	p->bits = p->made = p->scratch = NULL;
+	p->bits = p->made = NULL;
 }
 
 int taint_users_init(struct taint_users *u, const struct taints *p)
 {
-	*u = (struct taint_users){ .bits = calloc(p->words, sizeof *u->bits) };
+	*u = (struct taint_users){ .bits = new_lines(p->words * sizeof *u->bits) };
 	return u->bits ? 0 : -ENOMEM;
 }
 
@@ -38,47 +48,83 @@ void taint_users_fini(struct taint_users *u)
 	u->bits = NULL;
 }
 
-/* A new set, its bits those of `from` as it was made when `made` was the youngest. */
-static uint64_t *new_set(struct taints *p, const uint64_t *from, uint64_t made)
+/* --- words ------------------------------------------------------------------------------------------- */
+
+/* Members, as they were when `made` was the youngest instruction. */
+struct held {
+	const uint64_t *bits;
+	uint64_t made;
+};
+
+static struct held held(const struct taints *p, taint a)
 {
-	uint64_t at = p->next++ & p->mask, *bits = &p->bits[at * p->words];
+	uint64_t at = (a - 1) & p->mask;
+	return (struct held){ &p->bits[at * p->words], p->made[at] };
+}
+
+/* to = a | b, of instructions up to `now`. Where the older has what was a ring before, the younger's alone holds. */
+static inline void join(uint64_t *restrict to, const uint32_t words, struct held a, struct held b, uint64_t now)
+{
+	struct held older = a.made < b.made ? a : b, younger = a.made < b.made ? b : a;
+	uint64_t from = older.made + 1, low = UINT64_MAX << (from & 63);
+
+	for (uint32_t i = 0; i < words; i++)
+		to[i] = a.bits[i] | b.bits[i];
+	for (uint64_t i = from / 64; from <= younger.made && i <= younger.made / 64; i++) {
+		uint64_t at = i & (words - 1), high = i < younger.made / 64 ? UINT64_MAX : UINT64_MAX >> (63 - (younger.made & 63));
+		to[at] = (to[at] & ~(low & high)) | (younger.bits[at] & low & high);
+		low = UINT64_MAX;
+	}
+	taint_clear(to, words, younger.made + 1, now);
+}
+
+static inline void copy(uint64_t *restrict to, const uint32_t words, struct held a, uint64_t now)
+{
+	memcpy(to, a.bits, words * sizeof *to);
+	taint_clear(to, words, a.made + 1, now);
+}
+
+/* Where the next set's members go. */
+static uint64_t *new_set(struct taints *p)
+{
+	uint64_t at = p->next++ & p->mask;
 
 	p->made[at] = p->now;
-	memcpy(bits, from, p->words * sizeof *bits);
-	taint_clear(p, bits, made + 1, p->now);
-	return bits;
+	return &p->bits[at * p->words];
 }
 
-static const uint64_t *bits_of(const struct taints *p, taint a)
+/* Of the sizes that cores have, each has a loop of its own, so that the words go in registers. */
+static taint new_union(struct taints *p, struct held a, struct held b)
 {
-	return &p->bits[((a - 1) & p->mask) * p->words];
+	uint64_t *to = new_set(p);
+
+	if (p->words == 8)
+		join(to, 8, a, b, p->now);
+	else if (p->words == 16)
+		join(to, 16, a, b, p->now);
+	else
+		join(to, p->words, a, b, p->now);
+	return p->next;
 }
 
-static uint64_t made(const struct taints *p, taint a)
+static uint64_t *new_copy(struct taints *p, struct held a)
 {
-	return p->made[(a - 1) & p->mask];
+	uint64_t *to = new_set(p);
+
+	if (p->words == 8)
+		copy(to, 8, a, p->now);
+	else if (p->words == 16)
+		copy(to, 16, a, p->now);
+	else
+		copy(to, p->words, a, p->now);
+	return to;
 }
 
-/* The bits of `u` that hold now. */
-static void users_bits(const struct taints *p, const struct taint_users *u, uint64_t *bits)
-{
-	uint64_t size = p->words * UINT64_C(64);
-
-	memcpy(bits, u->bits, p->words * sizeof *bits);
-	taint_clear(p, bits, u->last + 1, p->now);
-	if (u->first + size > p->now && u->first)
-		taint_clear(p, bits, p->now < size ? 0 : p->now - size + 1, u->first - 1);
-}
+/* --- sets -------------------------------------------------------------------------------------------- */
 
 taint taint_union_slow(struct taints *p, taint a, taint b)
 {
-	uint64_t *bits = new_set(p, bits_of(p, a), made(p, a));
-
-	memcpy(p->scratch, bits_of(p, b), p->words * sizeof *bits);
-	taint_clear(p, p->scratch, made(p, b) + 1, p->now);
-	for (uint32_t i = 0; i < p->words; i++)
-		bits[i] |= p->scratch[i];
-	return p->next;
+	return new_union(p, held(p, a), held(p, b));
 }
 
 taint taint_add_slow(struct taints *p, taint a)
@@ -86,10 +132,10 @@ taint taint_add_slow(struct taints *p, taint a)
 	uint64_t at = p->now & (p->words * UINT64_C(64) - 1), *bits;
 
 	if (taint_alive(p, a)) {
-		bits = new_set(p, bits_of(p, a), made(p, a));
+		bits = new_copy(p, held(p, a));
 	} else {
-		memset(p->scratch, 0, p->words * sizeof *p->scratch);
-		bits = new_set(p, p->scratch, p->now);
+		bits = new_set(p);
+		memset(bits, 0, p->words * sizeof *bits);
 	}
 	bits[at / 64] |= UINT64_C(1) << (at & 63);
 	return p->next;
@@ -97,21 +143,17 @@ taint taint_add_slow(struct taints *p, taint a)
 
 taint taint_of_users(struct taints *p, const struct taint_users *u)
 {
-	uint64_t at = p->next++ & p->mask;
+	const struct held users = { u->bits, u->last };
 
-	p->made[at] = p->now;
-	users_bits(p, u, &p->bits[at * p->words]);
-	return taint_union(p, p->next, u->from);
+	if (p->now - u->last >= p->words * UINT64_C(64))
+		return u->from;
+	if (taint_alive(p, u->from))
+		return new_union(p, users, held(p, u->from));
+	new_copy(p, users);
+	return p->next;
 }
 
 taint taint_union_users(struct taints *p, taint a, const struct taint_users *u)
 {
-	if (!taint_alive(p, a))
-		return taint_of_users(p, u);
-	uint64_t *bits = new_set(p, bits_of(p, a), made(p, a));
-
-	users_bits(p, u, p->scratch);
-	for (uint32_t i = 0; i < p->words; i++)
-		bits[i] |= p->scratch[i];
-	return taint_union(p, p->next, u->from);
+	return taint_union(p, a, taint_of_users(p, u));
 }

@@ -27,7 +27,6 @@ enum { TAINT_SETS_EACH = 16 };         /* sets an instruction may make on averag
 struct taints {
 	uint64_t *bits;                /* [sets][words] */
 	uint64_t *made;                /* [sets]: number of the youngest instruction then */
-	uint64_t *scratch;             /* [words] */
 	uint32_t words;                /* of a set; a power of two */
 	uint64_t mask;                 /* sets - 1 */
 	uint64_t next;                 /* number of the next set */
@@ -35,8 +34,8 @@ struct taints {
 };
 
 struct taint_users {
-	uint64_t *bits;                /* [words] */
-	uint64_t first, last;          /* instructions: since the resource was idle */
+	uint64_t *bits;                /* [words]: those since the resource was idle */
+	uint64_t last;                 /* the youngest of them */
 	taint from;                    /* those that determine since when it is not */
 };
 
@@ -55,9 +54,9 @@ taint taint_of_users(struct taints *p, const struct taint_users *u);
 taint taint_union_users(struct taints *p, taint a, const struct taint_users *u);
 
 /* Clears those of [from, to]. */
-static inline void taint_clear(const struct taints *p, uint64_t *bits, uint64_t from, uint64_t to)
+static inline void taint_clear(uint64_t *bits, const uint32_t words, uint64_t from, uint64_t to)
 {
-	const uint64_t mask = p->words - 1, first = from / 64, last = to / 64;
+	const uint64_t mask = words - 1, first = from / 64, last = to / 64;
 	const uint64_t low = UINT64_MAX << (from & 63), high = UINT64_MAX >> (63 - (to & 63));
 
 	if (from > to)
@@ -66,8 +65,8 @@ static inline void taint_clear(const struct taints *p, uint64_t *bits, uint64_t 
 		bits[first & mask] &= ~(low & high);
 		return;
 	}
-	if (to - from >= p->words * UINT64_C(64) - 1) {
-		memset(bits, 0, p->words * sizeof *bits);
+	if (to - from >= words * UINT64_C(64) - 1) {
+		memset(bits, 0, words * sizeof *bits);
 		return;
 	}
 	bits[first & mask] &= ~low;
@@ -106,11 +105,11 @@ static inline void taint_use(const struct taints *p, struct taint_users *u, bool
 	uint64_t at = p->now & (p->words * UINT64_C(64) - 1);
 
 	if (idle) {
-		u->first = p->now;
+		memset(u->bits, 0, p->words * sizeof *u->bits);
 		u->from = from;
+	} else if (p->now > u->last) {
+		taint_clear(u->bits, p->words, u->last + 1, p->now);
 	}
-	if (p->now > u->last)
-		taint_clear(p, u->bits, u->last + 1, p->now);
 	u->bits[at / 64] |= UINT64_C(1) << (at & 63);
 	u->last = p->now;
 }

@@ -343,17 +343,19 @@ static void test_algorithm(void **state)
 		compare(seed);
 }
 
-/* Sets against arrays: random unions, additions and uses, with the memory of as many instructions as there are bits. */
-static void test_taints(void **state)
+/* Sets against arrays: random unions, additions and uses, with the memory of `seen` instructions. */
+static void compare_taints(unsigned seen)
 {
-	enum { SETS = 16, LAST = 6000, SEEN = 100 };
+	enum { SETS = 16, LAST = 6000 };
 	struct taints p;
 	struct taint_users u;
 	taint mine[SETS] = { 0 };
 	static uint8_t slow[SETS][LAST + 1], users[LAST + 1];
 	uint64_t random = 99;
 
-	assert_int_equal(taints_init(&p, SEEN + 1), 0);
+	memset(slow, 0, sizeof slow);
+	memset(users, 0, sizeof users);
+	assert_int_equal(taints_init(&p, seen + 1), 0);
 	assert_int_equal(taint_users_init(&u, &p), 0);
 	for (p.now = 1; p.now <= LAST; p.now++) {
 		unsigned a = (unsigned)stream_random(&random, SETS), b = (unsigned)stream_random(&random, SETS);
@@ -389,13 +391,22 @@ static void test_taints(void **state)
 			memcpy(slow[a], slow[b], sizeof slow[a]);
 			break;
 		}
-		for (uint64_t i = p.now > SEEN ? p.now - SEEN : 1; i <= p.now; i++)
+		for (uint64_t i = p.now > seen ? p.now - seen : 1; i <= p.now; i++)
 			for (unsigned k = 0; k < SETS; k++)
 				if (taint_has(&p, mine[k], i) != slow[k][i])
 					fail_msg("set %u, instruction %u of %u", k, (unsigned)i, (unsigned)p.now);
 	}
 	taint_users_fini(&u);
 	taints_fini(&p);
+}
+
+/* Sets of two words; of 8 and 16, which cores have; and of 32. */
+static void test_taints(void **state)
+{
+	static const unsigned seen[] = { 100, 448, 896, 1100 };
+
+	for (unsigned i = 0; i < sizeof seen / sizeof seen[0]; i++)
+		compare_taints(seen[i]);
 }
 
 int main(void)
