@@ -153,7 +153,7 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 
 	if (!p->uops)
 		return;
-	if (which < NR_PARTS && __builtin_expect(p->scheduler == RECIPE_QUEUED, 0) &&
+	if (which < NR_PARTS && p->scheduler >= CORE_SCHEDULERS && p->scheduler == RECIPE_QUEUED &&
 	    constrain_after(v, mode, w, &v->entered[which], ABSTRACT_TICKS))
 		y->why = REASON_SCHEDULER;
 	take(v, mode, y, v->use + p->use, p->nr_uses, w);

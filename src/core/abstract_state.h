@@ -191,6 +191,13 @@ INLINE bool constrain(struct chrono *v, const enum chrono_mode mode, struct when
 	return false;
 }
 
+/* Why the flow waits: mode PLAIN does not ask. */
+INLINE void because(const enum chrono_mode mode, uint16_t *why, unsigned reason)
+{
+	if (mode != CHRONO_PLAIN)
+		*why = (uint16_t)reason;
+}
+
 /* The same by a time `later` after `c`. */
 INLINE bool constrain_after(struct chrono *v, const enum chrono_mode mode, struct when *this, const struct when *c, uint64_t later)
 {
@@ -260,13 +267,16 @@ INLINE void line_comes(const enum chrono_mode mode, struct arrivals *l, uint32_t
 		l->from[slot] = (uint8_t)from;
 }
 
-/* The lines of L2 that words name are what a variant has the most of: asked for ahead. In a head's place stands nothing that matters. */
-INLINE void lines_ahead(const struct chrono *v, const enum chrono_mode mode, const uint64_t *word, const uint64_t *end)
+/* The lines of L2 that words name are what variants have the most of: asked for ahead. What stands there in other words does no harm. */
+INLINE void lines_ahead(struct chrono *const *v, unsigned nr_v, const enum chrono_mode mode, const uint64_t *word, const uint64_t *end)
 {
 	for (; word < end; word++) {
-		__builtin_prefetch(&v->line2.there[outcome_slot2(*word)]);
-		if (tells_who(mode))
-			__builtin_prefetch(&v->line2.who[outcome_slot2(*word)]);
+		unsigned slot = outcome_slot2(*word);
+		for (unsigned i = 0; __builtin_expect(slot != 0, 0) && i < nr_v; i++) {
+			__builtin_prefetch(&v[i]->line2.there[slot]);
+			if (tells_who(mode))
+				__builtin_prefetch(&v[i]->line2.who[slot]);
+		}
 	}
 }
 
@@ -277,15 +287,21 @@ static inline uint64_t cycle_of(uint64_t t)
 	return t / ABSTRACT_TICKS;
 }
 
-static inline void waiting_give(struct waiting *w, uint64_t cycle)
+/* To `cycle`, which is later than now: those given back in the cycles in between, a word of them at a time. */
+static inline void waiting_pass(struct waiting *w, uint64_t cycle)
 {
-	uint64_t at = cycle % WAITING_WINDOW;
+	for (uint64_t from = w->now + 1; from <= cycle; from = (from | 63) + 1) {
+		uint64_t *some = &w->some[from % WAITING_WINDOW / 64], last = cycle < (from | 63) ? cycle : from | 63;
+		uint64_t gives = *some >> (from % 64) << (from % 64) & UINT64_MAX >> (63 - last % 64);
 
-	if (w->some[at / 64] >> (at % 64) & 1) {
-		w->held -= w->given[at];
-		w->given[at] = 0;
-		w->some[at / 64] &= ~(UINT64_C(1) << (at % 64));
+		*some &= ~gives;
+		for (uint16_t *given = &w->given[(from & ~UINT64_C(63)) % WAITING_WINDOW]; gives; gives &= gives - 1) {
+			uint16_t *in = &given[__builtin_ctzll(gives)];
+			w->held -= *in;
+			*in = 0;
+		}
 	}
+	w->now = cycle;
 }
 
 /* The next cycle after now that gives any back; now itself where none does. */
@@ -304,12 +320,8 @@ static inline void waiting_advance(struct waiting *w)
 {
 	uint64_t cycle = cycle_of(w->at);
 
-	while (w->now < cycle) {
-		uint64_t c = w->now + 1, some = w->some[c % WAITING_WINDOW / 64] >> (c % 64);
-		uint64_t next = some ? c + (uint64_t)__builtin_ctzll(some) : c | 63;
-		w->now = next < cycle ? next : cycle;
-		waiting_give(w, w->now);
-	}
+	if (cycle > w->now)
+		waiting_pass(w, cycle);
 }
 
 /* When `uops` more fit in that do not at the time of dispatch `t`; later than that, but where the instruction itself holds too many. */
@@ -321,8 +333,7 @@ static __attribute__((noinline)) struct when waiting_room(struct chrono *v, cons
 		if (next == w->now)
 			break;                 /* another part of the same instruction holds them */
 		struct when free = { next * ABSTRACT_TICKS, mode == CHRONO_TAINT ? w->who[next % WAITING_WINDOW] : 0 };
-		w->now = next;
-		waiting_give(w, next);
+		waiting_pass(w, next);
 		constrain(v, mode, &t, &free);
 	}
 	return t;

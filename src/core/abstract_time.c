@@ -47,7 +47,7 @@ INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum c
 			y->translation_stall += translated;
 			y->front_stall += f->supply.t - before - translated;
 			add_self(v, mode, &f->supply);
-			f->why_supply = REASON_CODE;
+			because(mode, &f->why_supply, REASON_CODE);
 			break;
 		}
 		case OUTCOME_WALK:
@@ -72,7 +72,7 @@ INLINE bool supply_by(struct chrono *v, struct flow *f, const enum chrono_mode m
 	bool waits = constrain_by(v, mode, &f->supply, resource);
 
 	if (waits)
-		f->why_supply = (uint16_t)resource;
+		because(mode, &f->why_supply, resource);
 	use(v, mode, resource, amount, least);
 	return waits;
 }
@@ -83,7 +83,7 @@ INLINE void supply_cached(struct chrono *v, struct flow *f, const enum chrono_mo
 	uint64_t amount = v->cost.lines ? y->flags / OUTCOME_READ : y->p->decode_uops;
 
 	if (constrain_by(v, mode, &f->supply, RESOURCE_UOPCACHE))
-		f->why_supply = RESOURCE_UOPCACHE;
+		because(mode, &f->why_supply, RESOURCE_UOPCACHE);
 	if (amount)
 		use(v, mode, RESOURCE_UOPCACHE, amount, least);
 }
@@ -121,7 +121,7 @@ INLINE void offer(struct chrono *v, struct flow *f, const enum chrono_mode mode,
 INLINE void wait_dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct when *c, unsigned why)
 {
 	if (constrain(v, mode, &f->dispatch, c))
-		f->why = (uint16_t)why;
+		because(mode, &f->why, why);
 }
 
 /* Entries of the queues that the instruction needs, and what serialises. */
@@ -159,7 +159,7 @@ INLINE void enter_scheduler(struct chrono *v, struct flow *f, const enum chrono_
 	else if (p->scheduler == RECIPE_QUEUED)
 		waits = constrain_queue(v, mode, &f->dispatch, which, p);
 	if (waits)
-		f->why = REASON_SCHEDULER;
+		because(mode, &f->why, REASON_SCHEDULER);
 }
 
 INLINE void enter_schedulers(struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path, const struct part *part)
@@ -185,14 +185,14 @@ INLINE void stay_together(const struct chrono *v, uint64_t *frontend, unsigned s
 }
 
 /* One that accesses memory is dispatched in a later cycle than the one that so many before it were that are dispatched in one. */
-INLINE void wait_for_memory(struct chrono *v, struct flow *f)
+INLINE void wait_for_memory(struct chrono *v, struct flow *f, const enum chrono_mode mode)
 {
 	uint64_t *back = &v->memory[v->nr_memory % v->cost.memory];
 	uint64_t free = (cycle_of(*back) + 1) * ABSTRACT_TICKS;
 
 	if (v->nr_memory >= v->cost.memory && f->frontend.t < free) {
 		f->frontend.t = free;
-		f->why = RESOURCE_FRONTEND;
+		because(mode, &f->why, RESOURCE_FRONTEND);
 	}
 	v->nr_memory++;
 	*back = f->frontend.t;
@@ -201,7 +201,7 @@ INLINE void wait_for_memory(struct chrono *v, struct flow *f)
 /* Algorithm 1, lines 20 to 26. */
 INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path, struct way *y)
 {
-	f->why = REASON_NONE;
+	because(mode, &f->why, REASON_NONE);
 	admit(v, f, mode, y);
 	enter_schedulers(v, f, mode, path, y->p->part);
 	if (mode == CHRONO_RECORDS)
@@ -209,13 +209,13 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 	bool bubble = f->frontend.t < f->dispatch.t;
 	constrain(v, mode, &f->frontend, &f->dispatch);
 	if (constrain(v, mode, &f->frontend, &f->supply))
-		f->why = f->why_supply;
+		because(mode, &f->why, f->why_supply);
 	else if (!bubble)
-		f->why = RESOURCE_FRONTEND;
+		because(mode, &f->why, RESOURCE_FRONTEND);
 	if (path == PATH_ANY && v->cost.whole)
 		stay_together(v, &f->frontend.t, y->slots);
 	if (path_takes_words(path) && v->cost.memory && (y->loads || y->stores))
-		wait_for_memory(v, f);
+		wait_for_memory(v, f, mode);
 	if (y->slots) {
 		f->frontend.t += y->slots * v->inverse[RESOURCE_FRONTEND];
 		add_self(v, mode, &f->frontend);
@@ -223,7 +223,7 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 	constrain(v, mode, &f->dispatch, &f->frontend);
 	for (unsigned i = 0; i < y->slots; i++)
 		keep(mode, &v->queued[(f->nr_slots + i) & v->ring_mask], &f->dispatch);
-	f->why_supply = REASON_NONE;
+	because(mode, &f->why_supply, REASON_NONE);
 }
 
 /* --- execution --------------------------------------------------------------------------------------- */
@@ -435,7 +435,7 @@ INLINE void wait_taken(struct chrono *v, struct flow *f, const enum chrono_mode 
 
 	keep(mode, &v->taken[v->nr_taken++ % most], &f->retire);
 	if (v->nr_taken >= most && constrain_after(v, mode, &f->supply, &v->taken[v->nr_taken % most], v->cost.front + ABSTRACT_TICKS))
-		f->why_supply = REASON_TAKEN;
+		because(mode, &f->why_supply, REASON_TAKEN);
 }
 
 /* Where fetch goes on, and from when on dispatch may. Returns whether a misprediction cost anything. */
@@ -459,14 +459,14 @@ INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode
 		if (v->mispredicts >= WEIGHT_ONE) {
 			v->mispredicts -= WEIGHT_ONE;
 			if (constrain_after(v, mode, &f->supply, &y->end, v->cost.mispredict))
-				f->why_supply = REASON_BRANCH;
+				because(mode, &f->why_supply, REASON_BRANCH);
 			v->nr_blocks = 0;
 			return true;
 		}
 	} else if (y->flags & (OUTCOME_REDIRECT | OUTCOME_BTB2)) {
 		f->supply.t += y->flags & OUTCOME_REDIRECT ? v->cost.redirect : v->cost.btb2;
 		add_self(v, mode, &f->supply);
-		f->why_supply = RESOURCE_TAKEN;
+		because(mode, &f->why_supply, RESOURCE_TAKEN);
 	}
 	if (__builtin_expect(!(flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH)) && !(y->flags & OUTCOME_FAULT), 1))
 		return false;
@@ -484,7 +484,7 @@ INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode
 	if (y->flags & OUTCOME_FAULT)
 		v->faulted = f->record;
 	if (after && constrain_after(v, mode, &f->supply, &f->retire, after))
-		f->why_supply = REASON_SERIAL;
+		because(mode, &f->why_supply, REASON_SERIAL);
 	return false;
 }
 
@@ -542,7 +542,7 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 		f->counting = chrono_count(v, f->counting, f->record, committed(f));
 	if (path == PATH_ANY && y.flags & OUTCOME_ENTER && v->faulted != f->record - 1 &&
 	    constrain_after(v, mode, &f->supply, &f->retire, v->cost.exception))
-		f->why_supply = REASON_SERIAL;
+		because(mode, &f->why_supply, REASON_SERIAL);
 	if (y.flags & OUTCOME_BLOCK && v->cost.runahead)
 		v->block[v->nr_blocks++ % BLOCKS] = f->supply.t;
 	if (path == PATH_ANY && __builtin_expect(y.flags & OUTCOME_LINES, 0))
@@ -608,32 +608,49 @@ INLINE const uint64_t *pass(struct chrono *v, struct flow *f, const enum chrono_
 }
 
 /* What met nothing but its own accesses goes by the path of its kind. */
-INLINE const uint64_t *one(struct chrono *v, struct flow *f, const enum chrono_mode mode, const uint64_t *word, const struct step *step,
-                           struct timed *out)
+INLINE enum recipe_path path_of(const struct recipe *p, uint64_t head)
 {
-	const struct recipe *p = &v->recipe[outcome_recipe(*word)];
-	unsigned path = p->path;
+	bool any = outcome_flags(head) & (OUTCOME_LINES | OUTCOME_ENTER | OUTCOME_FAULT) ||
+	           (outcome_words(head) && !path_takes_words((enum recipe_path)p->path));
 
-	if (__builtin_expect(outcome_flags(*word) & (OUTCOME_LINES | OUTCOME_ENTER | OUTCOME_FAULT) ||
-	                     (outcome_words(*word) && !path_takes_words((enum recipe_path)path)), 0))
-		path = PATH_ANY;
-	switch ((enum recipe_path)path) {
+	return __builtin_expect(any, 0) ? PATH_ANY : (enum recipe_path)p->path;
+}
+
+/* By each of the variants, on one path. */
+INLINE const uint64_t *pass_all(struct chrono *const *v, unsigned nr_v, struct flow *f, const enum chrono_mode mode, const enum recipe_path path,
+                                const struct recipe *p, const uint64_t *word, const struct step *step, struct timed *out)
+{
+	const uint64_t *next;
+
+	do
+		next = pass(*v, mode == CHRONO_PLAIN ? &(*v)->flow : f, mode, path, p, word, step, out);
+	while (mode == CHRONO_PLAIN && (v++, --nr_v));
+	return next;
+}
+
+/* One instruction; in mode PLAIN by several variants, each with its own flow: so its path, which no branch predictor knows, is found once. */
+INLINE const uint64_t *one(struct chrono *const *v, unsigned nr_v, struct flow *f, const enum chrono_mode mode, const uint64_t *word,
+                           const struct step *step, struct timed *out)
+{
+	const struct recipe *p = &(*v)->recipe[outcome_recipe(*word)];
+
+	switch (path_of(p, *word)) {
 	case PATH_SIMPLE:
-		return pass(v, f, mode, PATH_SIMPLE, p, word, step, out);
+		return pass_all(v, nr_v, f, mode, PATH_SIMPLE, p, word, step, out);
 	case PATH_LOAD:
-		return pass(v, f, mode, PATH_LOAD, p, word, step, out);
+		return pass_all(v, nr_v, f, mode, PATH_LOAD, p, word, step, out);
 	case PATH_COMPUTE:
-		return pass(v, f, mode, PATH_COMPUTE, p, word, step, out);
+		return pass_all(v, nr_v, f, mode, PATH_COMPUTE, p, word, step, out);
 	case PATH_MEMORY:
-		return pass(v, f, mode, PATH_MEMORY, p, word, step, out);
+		return pass_all(v, nr_v, f, mode, PATH_MEMORY, p, word, step, out);
 	case PATH_RENAMED:
-		return pass(v, f, mode, PATH_RENAMED, p, word, step, out);
+		return pass_all(v, nr_v, f, mode, PATH_RENAMED, p, word, step, out);
 	case PATH_SECOND:
-		return pass(v, f, mode, PATH_SECOND, p, word, step, out);
+		return pass_all(v, nr_v, f, mode, PATH_SECOND, p, word, step, out);
 	case PATH_ANY:
 		break;
 	}
-	return pass(v, f, mode, PATH_ANY, p, word, step, out);
+	return pass_all(v, nr_v, f, mode, PATH_ANY, p, word, step, out);
 }
 
 /* Groups of ports that have become known: what their use costs. */
@@ -669,15 +686,15 @@ INLINE size_t records(struct chrono *v, const enum chrono_mode mode, const uint6
 	learn_groups(v);
 	while (word < end && t < last) {
 		const uint64_t *stop = stretch(word, end);
-		lines_ahead(v, mode, stop, stretch(stop, end));
+		lines_ahead(&v, 1, mode, stop, stretch(stop, end));
 		while (word < stop && t < last) {
 			if (mode == CHRONO_BRIEF) {
-				word = one(v, &f, mode, word, NULL, t++);
+				word = one(&v, 1, &f, mode, word, NULL, t++);
 				continue;
 			}
 			while (step_kind(s) != STEP_INSN)
 				s++;
-			word = one(v, &f, mode, word, s++, t++);
+			word = one(&v, 1, &f, mode, word, s++, t++);
 		}
 	}
 	v->flow = f;
@@ -717,9 +734,9 @@ void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr)
 	learn_groups(v);
 	while (word < end) {
 		const uint64_t *stop = stretch(word, end);
-		lines_ahead(v, CHRONO_TAINT, stop, stretch(stop, end));
+		lines_ahead(&v, 1, CHRONO_TAINT, stop, stretch(stop, end));
 		while (word < stop)
-			word = one(v, &f, CHRONO_TAINT, word, NULL, NULL);
+			word = one(&v, 1, &f, CHRONO_TAINT, word, NULL, NULL);
 	}
 	v->flow = f;
 }
@@ -733,11 +750,9 @@ void chrono_batch_together(struct chrono *const *v, unsigned nr_v, const uint64_
 		learn_groups(v[i]);
 	}
 	while (word < end) {
-		const uint64_t *stop = stretch(word, end), *next = stop;
-		for (unsigned i = 0; i < nr_v; i++)
-			lines_ahead(v[i], CHRONO_PLAIN, stop, stretch(stop, end));
-		for (; word < stop; word = next)
-			for (unsigned i = 0; i < nr_v; i++)
-				next = one(v[i], &v[i]->flow, CHRONO_PLAIN, word, NULL, NULL);
+		const uint64_t *stop = stretch(word, end);
+		lines_ahead(v, nr_v, CHRONO_PLAIN, stop, stretch(stop, end));
+		while (word < stop)
+			word = one(v, nr_v, NULL, CHRONO_PLAIN, word, NULL, NULL);
 	}
 }
