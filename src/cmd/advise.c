@@ -236,19 +236,23 @@ static void ask_relaxed(struct advise *s, const struct diagnosis *d, const struc
 static int predict_relaxed(struct advise *s, const struct spool *steps)
 {
 	struct driven_run abstract = s->run;
-	struct variants *v = NULL;
-	int err = 0;
+	struct variants *v;
+	unsigned as_is;
+	int err;
 
 	if (!s->relaxed->len)
 		return 0;
 	abstract.model = core_find("abstract");
-	err = variants_new(&v, &abstract);
+	v = variants_new(&abstract);
+	err = variants_add(v, &variant_as_is, &as_is);
 	for (guint i = 0; i < s->relaxed->len && !err; i++) {
 		struct relaxed *r = &g_array_index(s->relaxed, struct relaxed, i);
 
 		err = variants_add(v, &(struct variant){ .part = { &r->vary }, .nr = 1, .weight = 2 * WEIGHT_ONE }, &r->variant);
-		if (err == -ERANGE) /* what it cannot change stays as it is */
+		if (err == -ERANGE) {
+			r->variant = as_is; /* what it cannot change */
 			err = 0;
+		}
 	}
 	if (!err)
 		err = variants_read(v, steps);
@@ -256,7 +260,7 @@ static int predict_relaxed(struct advise *s, const struct spool *steps)
 		struct relaxed *r = &g_array_index(s->relaxed, struct relaxed, i);
 		r->cycles = variants_cycles(v, r->variant);
 	}
-	s->cycles = err ? 0 : variants_cycles(v, 0);
+	s->cycles = err ? 0 : variants_cycles(v, as_is);
 	variants_free(v);
 	return err;
 }

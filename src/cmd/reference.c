@@ -56,28 +56,21 @@ static struct core_ideal ideal_after(const enum cpi *real, unsigned nr)
 /* The variant with these parts ideal, which both orders may have. */
 static int add(struct simulations *s, GArray *had, const struct core_ideal *ideal, unsigned *nr)
 {
-	static const struct core_ideal none;
-	int err = 0;
-
-	*nr = 0;
-	if (!memcmp(ideal, &none, sizeof none))
-		return 0;              /* the core as it is */
-	for (*nr = 1; *nr <= had->len; ++*nr)
-		if (!memcmp(ideal, &g_array_index(had, struct core_ideal, *nr - 1), sizeof *ideal))
+	for (*nr = 0; *nr < had->len; ++*nr)
+		if (!memcmp(ideal, &g_array_index(had, struct core_ideal, *nr), sizeof *ideal))
 			return 0;
-	err = variants_add(s->variants, &(struct variant){ .ideal = *ideal }, nr);
 	g_array_append_vals(had, ideal, 1);
-	return err;
+	return variants_add(s->variants, &(struct variant){ .ideal = *ideal }, nr);
 }
 
 static int reference_open(void **state, const struct driven_run *run)
 {
 	struct simulations *s = g_new0(struct simulations, 1);
 	GArray *had = g_array_new(FALSE, FALSE, sizeof(struct core_ideal));
-	int err;
+	int err = 0;
 
 	*state = s;
-	err = variants_new(&s->variants, run);
+	s->variants = variants_new(run);
 	for (unsigned o = 0; o < ORDERS; o++)
 		for (unsigned k = 0; k <= PARTS && !err; k++) {
 			struct core_ideal ideal = ideal_after(order[o], k);

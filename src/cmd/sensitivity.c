@@ -32,6 +32,7 @@ struct measured {                      /* one variant */
 struct sensitivity {
 	struct driven_run run;
 	struct variants *single, *joint; /* joint: NULL until the run has ended, and where nothing is combined */
+	unsigned as_is;                /* of `single`: the core unweighted */
 	struct spool *steps;           /* NULL: nothing is to be combined */
 	struct executions executions;
 	struct vary row[VARY_MAX];
@@ -167,7 +168,9 @@ static int sensitivity_open(void **state, const struct driven_run *run)
 	if (!err)
 		err = parse_resources(s, run->options->only);
 	if (!err)
-		err = variants_new(&s->single, run);
+		s->single = variants_new(run);
+	if (!err)
+		err = variants_add(s->single, &variant_as_is, &s->as_is);
 	for (unsigned i = 0; i < s->nr && !err; i++)
 		for (unsigned k = 0; k < s->nr_weights && s->wanted[i] && !err; k++)
 			err = add(s, s->single, &(struct variant){ .part = { &s->row[i] }, .nr = 1, .weight = s->weight[k] });
@@ -184,7 +187,7 @@ static int64_t saves(const struct sensitivity *s, const struct vary *v, uint32_t
 	for (guint i = 0; i < s->measured->len; i++) {
 		const struct measured *m = &g_array_index(s->measured, struct measured, i);
 		if (!strcmp(m->name, v->name) && m->weight == capacity_weight(v, weight))
-			return (int64_t)(variants_cycles(s->single, 0) - variants_cycles(m->of, m->variant));
+			return (int64_t)(variants_cycles(s->single, s->as_is) - variants_cycles(m->of, m->variant));
 	}
 	return INT64_MIN;
 }
@@ -199,7 +202,7 @@ static int64_t limits(const struct sensitivity *s, const struct vary *v)
 
 	if (saved == INT64_MIN || least_relaxed(s) >= WEIGHT_ONE)
 		return saved;
-	if (saved >= (int64_t)(variants_cycles(s->single, 0) / WORTH_A_WORD))
+	if (saved >= (int64_t)(variants_cycles(s->single, s->as_is) / WORTH_A_WORD))
 		return INT64_MAX / 2 + saved;
 	gained = saves(s, v, least_relaxed(s));
 	return gained == INT64_MIN ? 0 : -gained;
@@ -239,7 +242,7 @@ static int combine(struct sensitivity *s)
 	int err = spool_end(s->steps);
 
 	if (!err)
-		err = variants_new(&s->joint, &s->run);
+		s->joint = variants_new(&s->run);
 	for (unsigned i = 0; i < nr && !err; i++)
 		for (unsigned k = i + 1; k < nr && !err; k++)
 			err = add(s, s->joint, &(struct variant){ .part = { top[i], top[k] }, .nr = 2, .weight = weight });
@@ -294,7 +297,7 @@ static int sensitivity_save(void *state, struct profile *p)
 	if (!err)
 		err = profile_set_int(p, "units_per_cycle", CYCLE_UNITS);
 	if (!err)
-		err = profile_thread(p, 0, variants_instructions(s->single), 0, variants_cycles(s->single, 0) * CYCLE_UNITS, &none);
+		err = profile_thread(p, 0, variants_instructions(s->single), 0, variants_cycles(s->single, s->as_is) * CYCLE_UNITS, &none);
 	if (!err)
 		err = executions_save_unmodelled(&s->executions, s->run.code, p);
 	for (unsigned i = 0; i < s->nr && !err; i++) {

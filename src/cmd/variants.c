@@ -15,6 +15,8 @@
 
 enum { TOGETHER = 3 };                 /* variants of the abstract core at most, by chrono_batch_together() */
 
+const struct variant variant_as_is = { .nr = 0 };
+
 /* One variant, the same for all threads of the guest. */
 struct plan {
 	struct variant variant;
@@ -53,11 +55,13 @@ struct crowd {
 	GPtrArray *instance;           /* struct instance *, by plan */
 };
 
+/* Plans [first, end) that are timed side by side, since they read the same outcomes. */
+struct group { guint first, end; };
+
 /* What the workers do for each of the plans. */
 struct job {
 	struct crowd *crowd;
 	unsigned turn;                 /* abstract core: which stream */
-	unsigned together;             /* abstract core: plans that are timed side by side */
 	const struct step *step;       /* detailed core */
 	size_t n, ahead;
 };
@@ -68,6 +72,7 @@ struct variants {
 	GPtrArray *plan;               /* struct plan * */
 	GPtrArray *crowd;              /* struct crowd *, by guest thread; NULL: not seen yet */
 	struct workers *workers;
+	GArray *group;                 /* abstract core: struct group, as workers take them; all plans' */
 	struct job job;                /* theirs */
 	unsigned turn;                 /* 0 or 1: which streams get the next batch */
 };
@@ -139,38 +144,45 @@ static void time_detailed(void *ctx, unsigned i)
 	v->run.model->batch_foreseen(c->core, j->step, j->n, j->ahead, &s->seen);
 }
 
-/* What the `i`-th `together` plans do, on the abstract core: those that read the same outcomes, side by side. */
+/* What the plans of group `i` do, on the abstract core. */
 static void time_abstract(void *ctx, unsigned i)
 {
 	const struct job *j = ctx;
 	const struct variants *v = j->crowd->all;
-	unsigned next = i * j->together, end = MIN(next + j->together, v->plan->len);
+	const struct group *p = &g_array_index(v->group, struct group, i);
+	const struct met *m = j->crowd->met->pdata[plan_at(v, p->first)->outcomes];
+	const struct outcome_stream *s = &m->stream[j->turn];
+	struct chrono *c[TOGETHER];
 
-	while (next < end) {
-		int outcomes = plan_at(v, next)->outcomes;
-		const struct met *m = j->crowd->met->pdata[outcomes];
-		const struct outcome_stream *s = &m->stream[j->turn];
-		struct chrono *c[TOGETHER];
-		unsigned nr = 0;
+	for (guint next = p->first; next < p->end; next++) {
+		const struct instance *one = j->crowd->instance->pdata[next];
+		c[next - p->first] = one->chrono;
+	}
+	chrono_batch_together(c, p->end - p->first, s->word, s->nr);
+}
 
-		for (; next < end && plan_at(v, next)->outcomes == outcomes; next++) {
-			const struct instance *one = j->crowd->instance->pdata[next];
-			c[nr++] = one->chrono;
-		}
-		chrono_batch_together(c, nr, s->word, s->nr);
+/* No group has more than leaves something for each thread: so the last are small, and no thread waits long for another to end. */
+static void make_groups(struct variants *v)
+{
+	const guint nr = v->plan->len, threads = workers_threads(v->workers);
+
+	for (struct group p = { 0 }; p.first < nr; p.first = p.end) {
+		guint most = MIN(TOGETHER, (nr - p.first + threads - 1) / threads);
+		for (p.end = p.first + 1; p.end < nr && p.end - p.first < most; p.end++)
+			if (plan_at(v, p.end)->outcomes != plan_at(v, p.first)->outcomes)
+				break;
+		g_array_append_val(v->group, p);
 	}
 }
 
-/* No more side by side than leaves something for each thread. */
 static void times_begin(struct variants *v)
 {
-	unsigned nr = v->plan->len, each = MAX(1, nr / workers_threads(v->workers));
-
-	v->job.together = MIN(each, TOGETHER);
+	if (v->abstract && !v->group->len)
+		make_groups(v);
 	if (v->abstract)
-		workers_begin(v->workers, (nr + v->job.together - 1) / v->job.together, time_abstract, &v->job);
+		workers_begin(v->workers, v->group->len, time_abstract, &v->job);
 	else
-		workers_begin(v->workers, nr, time_detailed, &v->job);
+		workers_begin(v->workers, v->plan->len, time_detailed, &v->job);
 }
 
 /* --- crowds ------------------------------------------------------------------------------------------ */
@@ -324,19 +336,17 @@ int variants_resources(struct vary out[VARY_MAX], unsigned *nr, const struct cor
 
 /* --- the whole --------------------------------------------------------------------------------------- */
 
-int variants_new(struct variants **out, const struct driven_run *run)
+struct variants *variants_new(const struct driven_run *run)
 {
 	struct variants *v = g_new0(struct variants, 1);
-	struct variant none = { .nr = 0 };
-	unsigned nr;
 
 	v->run = *run;
 	v->abstract = !strcmp(run->model->name, "abstract");
 	v->plan = g_ptr_array_new();
 	v->crowd = g_ptr_array_new();
+	v->group = g_array_new(FALSE, FALSE, sizeof(struct group));
 	v->workers = workers_new();
-	*out = v;
-	return variants_add(v, &none, &nr);
+	return v;
 }
 
 void variants_free(struct variants *v)
@@ -352,6 +362,7 @@ void variants_free(struct variants *v)
 	}
 	g_ptr_array_free(v->crowd, TRUE);
 	g_ptr_array_free(v->plan, TRUE);
+	g_array_free(v->group, TRUE);
 	g_free(v);
 }
 

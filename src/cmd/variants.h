@@ -20,7 +20,7 @@
 
 enum { VARIANT_PARTS = 3 };
 
-/* What is weighted, all alike, and what is made ideal beside it. Nothing of either: the core as it is. */
+/* What is weighted, all alike, and what is made ideal beside it. */
 struct variant {
 	struct core_ideal ideal;
 	const struct vary *part[VARIANT_PARTS];
@@ -28,26 +28,25 @@ struct variant {
 	uint32_t weight;               /* relaxing, in thousandths: 2000 halves a time and doubles what else there is */
 };
 
+extern const struct variant variant_as_is;
+
 struct variants;
 
 /* All resources of a core that variants can weight, with the groups of ports that its cost file has. 0 or -errno. */
 int  variants_resources(struct vary out[VARY_MAX], unsigned *nr, const struct core_desc *d, bool abstract);
 
-/* `run` is copied; what it points to must outlive them. 0 or -errno. */
-int  variants_new(struct variants **out, const struct driven_run *run);
+/* None yet. `run` is copied; what it points to must outlive them. */
+struct variants *variants_new(const struct driven_run *run);
 void variants_free(struct variants *v);
 
-/*
- * Adds one, before the first batch; its number in *nr: 0 is the core as it is. -ERANGE, without a message, where the weight changes
- * nothing, or the model cannot do it.
- */
+/* Adds one, before the first batch; its number in *nr, from 0 on. -ERANGE, without a message, where the weight changes nothing, or the model cannot do it. */
 int  variants_add(struct variants *v, const struct variant *variant, unsigned *nr);
 
 /* 0 or -errno. */
 int  variants_batch(struct variants *v, const struct step_batch *b);
 /* All that an ended spool holds, with a progress line where the options want one. 0 or -errno. */
 int  variants_read(struct variants *v, const struct spool *steps);
-/* Cycles of variant `nr` so far; instructions counted. */
+/* Cycles of variant `nr` so far; instructions counted, which are the same of all. */
 uint64_t variants_cycles(const struct variants *v, unsigned nr);
 uint64_t variants_instructions(const struct variants *v);
 
