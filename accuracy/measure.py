@@ -14,10 +14,13 @@ NATIVE = dict(os.environ, GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-A
 MODELLED = {"LC_ALL": "C", "PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0"}
 
 # Of the width that the core has without a busy sibling thread: what was taken with less is left out. clock.c drops by the same bound
-# what it can tell within a process, and says there why neither goes by calibrate's rule for a single long process.
+# what it can tell within a process, and says there why neither goes by calibrate's rule for a single long process. Widths are those of one
+# command: where the no-ops lie differs by program, and a kernel of much data drives them out of the nearest cache (on a Zen 4 11.7, 11.0
+# and 10.5 a cycle).
 ALONE = 0.96
 PATIENCE = 4  # times as many processes as are wanted may run, where a sibling is busy
-SETTLE = 40  # looks at the clock, to know the width before anything is timed
+SETTLE = 40  # looks at the clock, to know its width before anything is timed
+CLOCK = ()  # in the place of a command
 
 
 class Failed(Exception):
@@ -31,17 +34,18 @@ def first_line(text):
 class Measure:
     def __init__(self, cyclewise, core, folder):
         self.cyclewise, self.core, self.folder = os.path.abspath(cyclewise), core, Path(folder)
-        self.widths = []  # of all samples so far, ascending
+        self.widths = {}  # by command: of all its samples so far, ascending
 
     def settle(self):
-        """To be called before anything is timed: how wide the core is."""
+        """To be called before anything is timed: how wide the core is to the clock."""
         for _ in range(SETTLE):
             self.clock()
 
-    def alone(self, width):
-        """Whether a sample of that width had the core for itself, by all that has been seen so far; the widest fiftieth may be the clock's error."""
-        bisect.insort(self.widths, width)
-        return width >= ALONE * self.widths[-1 - len(self.widths) // 50]
+    def alone(self, command, width):
+        """Whether a sample of that width had the core for itself, by all of that command so far; the widest fiftieth may be the clock's error."""
+        widths = self.widths.setdefault(tuple(command), [])
+        bisect.insort(widths, width)
+        return width >= ALONE * widths[-1 - len(widths) // 50]
 
     def samples(self, command):
         """Cycles of the samples that a program of clock.h writes, of those that had the core for themselves."""
@@ -49,7 +53,7 @@ class Measure:
         if done.stderr or done.returncode not in (0, 1):  # 1: all were dropped
             raise Failed(first_line(done.stderr) if done.stderr else f"natively: exit status {done.returncode}")
         lines = [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
-        return [cycles for cycles, _, width in lines if self.alone(width)]
+        return [cycles for cycles, _, width in lines if self.alone(command, width)]
 
     def least(self, command, processes):
         """The least cycles of the samples of so many processes that had the core for themselves; None where none of many had."""
@@ -66,7 +70,7 @@ class Measure:
         """MHz, now, and whether the core is this thread's alone."""
         done = subprocess.run([str(self.folder / "clock")], capture_output=True, text=True, check=True)
         mhz, width = (float(word) for word in done.stdout.split())
-        return mhz, self.alone(width)
+        return mhz, self.alone(CLOCK, width)
 
     def stat(self, model, command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL):
         """What `cyclewise stat --json` says of a command under a timing model. What lies in the folder goes by its name there."""
