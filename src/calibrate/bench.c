@@ -29,6 +29,14 @@ static const double agree = 0.01, nearly = 0.03; /* samples do, within; where no
 static const double same_clock = 0.006;    /* the chains before and after a sample */
 static const double same_speed = 0.012;    /* these and the fastest of the latest samples; what is longer was held up */
 
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 /* Where a signal in a kernel leads to. A kernel runs on the thread that calls it, and there is one. */
 static sigjmp_buf rescue;
 
@@ -198,7 +206,7 @@ struct estimate bench_measure(struct bench *b, const struct kernel *k)
 {
 	double series[2 * MAX_SAMPLES], disturbed[MAX_SAMPLES], cycles;
 	struct estimate e = { .noisy = true };
-	unsigned most = (unsigned)CLAMP(MAX_SAMPLES * b->effort, BATCH, MAX_SAMPLES);
+	unsigned most = seconds() < b->patient_until ? (unsigned)CLAMP(MAX_SAMPLES * b->effort, BATCH, MAX_SAMPLES) : BATCH;
 	unsigned n = 0, nr_disturbed = 0;
 	uint64_t rounds;
 
@@ -252,14 +260,6 @@ struct estimate bench_clock(struct bench *b)
 	for (size_t i = 0; i < BATCH; i++)
 		series[i] = timed(b, b->chain, b->scratch, CHAIN_ROUNDS) / (CHAIN_ROUNDS * b->chain_cycles);
 	return estimate_ratio(estimate_exact(b->ticks_per_second / 1e6), estimate_floor(series, BATCH, BATCH / CROWD_SHARE, nearly));
-}
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* A text of `line` n times. */
@@ -343,11 +343,11 @@ static void settle(struct bench *b)
 		sample(b, &nops, NOP_ROUNDS, &cycles);
 }
 
-int bench_init(struct bench *b, double effort)
+int bench_init(struct bench *b, double effort, double patience)
 {
 	int ret;
 
-	*b = (struct bench){ .effort = effort };
+	*b = (struct bench){ .effort = effort, .patient_until = seconds() + patience };
 	if (sched_getaffinity(0, sizeof b->allowed, &b->allowed))
 		CPU_ZERO(&b->allowed);
 	ret = assembler_new(&b->as);

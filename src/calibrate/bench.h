@@ -68,12 +68,16 @@ struct bench {
 	double ticks_overhead;         /* of a call with nothing in it */
 	double ticks_per_second;
 	double effort;                 /* 1: the usual number of samples */
+	double patient_until;          /* by seconds(): then kernels that meet noise are given no more samples than others */
 	double recent[BENCH_RECENT];   /* ticks of the chain in the latest samples, a ring; 0: none yet */
 	unsigned next_recent;
 };
 
-/* Makes the bench ready and measures the clock, some 0.2 s. 0 or -errno. */
-int bench_init(struct bench *b, double effort);
+/*
+ * Makes the bench ready and measures the clock, some 0.2 s. `patience`: seconds in which a kernel that meets noise gets more samples
+ * than others: so a calibration beside busy neighbours ends, too. 0 or -errno.
+ */
+int bench_init(struct bench *b, double effort, double patience);
 void bench_fini(struct bench *b);
 
 /*

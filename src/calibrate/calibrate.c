@@ -15,6 +15,7 @@
 #include "calibrate/write.h"
 
 static const double quick_effort = 0.2;
+static const double patience = 240, quick_patience = 30; /* seconds, of some 300 and 50 */
 
 struct calibration {
 	struct host host;
@@ -114,7 +115,7 @@ int calibration_new(struct calibration **out, const struct calibrate_options *o)
 		c->parent_ready = !ret;
 	}
 	if (!ret) {
-		ret = bench_init(&c->bench, o->quick ? quick_effort : 1);
+		ret = bench_init(&c->bench, o->quick ? quick_effort : 1, o->quick ? quick_patience : patience);
 		c->bench_ready = !ret;
 	}
 	if (!ret) {

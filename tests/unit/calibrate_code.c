@@ -20,7 +20,7 @@ static struct bench bench;
 
 static int set_up(void **state)
 {
-	return bench_init(&bench, 0.1);
+	return bench_init(&bench, 0.1, 60);
 }
 
 static int tear_down(void **state)
@@ -111,6 +111,32 @@ static void what_a_kernel_raises_is_caught(void **state)
 		assert_int_equal(bench_try(&bench, &k, 1), -EFAULT);
 		assert_true(bench_measure(&bench, &k).noisy);
 	}
+}
+
+/* Takes another time whenever it is called: no two samples of a few hundred agree. */
+static void restless(void *memory, uint64_t rounds)
+{
+	static uint64_t calls;
+
+	for (volatile uint64_t i = 0, end = calls++ * 7919 % 1009 * 16 + 1600; i < end; )
+		i = i + 1;
+}
+
+/* What no patience is left for is given up after as many samples as what is calm takes. */
+static void noise_is_given_up(void **state)
+{
+	struct kernel k = { .run = restless, .memory = bench.scratch, .rounds = 1 };
+	double effort = bench.effort, until = bench.patient_until;
+	struct estimate patient, hurried;
+
+	bench.effort = 1;
+	patient = bench_measure(&bench, &k);
+	bench.patient_until = 0;
+	hurried = bench_measure(&bench, &k);
+	bench.effort = effort;
+	bench.patient_until = until;
+	assert_true(patient.noisy && hurried.noisy);
+	assert_true(hurried.samples < patient.samples);
 }
 
 /* Kernels of forms: a latency kernel depends on itself, copies for throughput have results of their own. */
@@ -255,6 +281,7 @@ int main(void)
 		cmocka_unit_test(an_instruction_with_other_registers),
 		cmocka_unit_test(a_kernel_runs),
 		cmocka_unit_test(what_a_kernel_raises_is_caught),
+		cmocka_unit_test(noise_is_given_up),
 		cmocka_unit_test(kernels_of_forms),
 		cmocka_unit_test(the_list),
 		cmocka_unit_test(random_forms),
@@ -271,7 +298,7 @@ static void another_isa(void **state)
 {
 	struct bench b;
 
-	assert_int_equal(bench_init(&b, 1), -ENOTSUP);
+	assert_int_equal(bench_init(&b, 1, 60), -ENOTSUP);
 }
 
 int main(void)
