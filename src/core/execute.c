@@ -147,11 +147,12 @@ static inline unsigned hit_latency(const struct ooo *o, const struct insn *in)
 
 enum { WIDE = 32 };                    /* bytes: forward.wide */
 
-/* Data from the store queue: as soon as from L1D, or as soon as the store has it. */
+/* Data from the store queue: as soon as from L1D, or as soon as the store has them and its address. */
 static uint64_t forwarded(const struct ooo *o, const struct insn *in, const struct step *s, uint64_t cycle, const struct store *from)
 {
 	const struct core_desc *d = o->desc;
 	int32_t latency = d->forward_latency;
+	unsigned hit = hit_latency(o, in) + (s->addr != from->addr ? (unsigned)d->forward_offset : 0);
 
 	if (in->flags & INSN_VECTOR_MEM)
 		latency += d->forward_vector;
@@ -161,7 +162,7 @@ static uint64_t forwarded(const struct ooo *o, const struct insn *in, const stru
 		latency += d->forward_wide;
 	if (crosses(s, (unsigned)d->l1d_line))
 		latency += d->forward_over_line;
-	return later(cycle + hit_latency(o, in), from->data + (unsigned)latency);
+	return later(cycle + hit, later(from->data, from->known + 1) + (unsigned)latency);
 }
 
 /*

@@ -134,6 +134,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(forward, wide, 0, 0, 20, "cycles", "more for a load of 32 bytes or more; in ooo alone") \
 	X(forward, over_line, 0, 0, 20, "cycles", "more for a load over the end of a line; in ooo alone") \
 	X(forward, narrow, 0, 0, 20, "cycles", "more for a load of fewer bytes than the store") \
+	X(forward, offset, 0, 0, 20, "cycles", "more than a hit of L1D for a load that begins elsewhere than the store; nothing where it waits for the data so long") \
 	X(forward, renamed, 0, 0, 64, "stores", "the youngest of which a load by the same base and index has the data at rename, in no time; 0: none") \
 	X(forward, renamed_plain, 0, 0, 1, "0/1", "of at least 4 bytes alone, by loads that have a slot to themselves or by what stores there again") \
 	X(forward, renamed_loads, 0, 0, 64, "loads", "for which that holds where their base is not the stack pointer: the last ones; 0: any number") \

@@ -41,6 +41,25 @@ static void t310_forward(void **state)
 	machine_free(m);
 }
 
+/* The data known, and the address late: the load, which has learnt to wait for it, has the data no sooner than from a store whose data are as late. */
+static void t318_forward_address(void **state)
+{
+	struct machine *m = machine_new();
+	m->desc.ideal.l1d = true;
+	m->desc.forward_latency = 9;
+	uint32_t late = make_alu(m, R1, R1, 0, 20, ALU), store = make_store(m, R1, R2), load = make_load(m, R3, R2);
+
+	for (int i = 0; i < 4; i++) {
+		run_insn(m, late);
+		run_access(m, store, 0x10000, 8);
+		run_access(m, load, 0x10000, 8);
+	}
+	machine_time(m);
+	const struct timed *address = committed(m, 9), *read = committed(m, 11);
+	assert_int_equal(read->fetch + read->complete, address->fetch + address->complete + 1 + 9);
+	machine_free(m);
+}
+
 /* Partly covered: the load waits for the store to be written, and the penalty. */
 static void t311_partial(void **state)
 {
@@ -56,15 +75,16 @@ static void t311_partial(void **state)
 }
 
 /*
- * The data known long since: no sooner than from L1D. A vector register on either side, fewer bytes than were stored, 32 bytes, and those over
- * the end of a line, which make a second access, too, take longer.
+ * The data known long since: no sooner than from L1D, and from the middle of a store later than that. A vector register on either side, fewer
+ * bytes than were stored, 32 bytes, and those over the end of a line, which make a second access, too, take longer.
  */
 static void t312_forward_kinds(void **state)
 {
-	static const struct { uint32_t stored, flags; uint16_t bytes; uint8_t late, complete; uint16_t at; } kind[] = {
+	static const struct { uint32_t stored, flags; uint16_t bytes; uint8_t late, complete; uint16_t at; uint8_t from; } kind[] = {
 		{ 0, 0, 8, 1, 4 + 5, 0 }, { 0, 0, 8, 20, 25 + 3, 0 }, { 0, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1, 0 }, { 0, 0, 4, 20, 25 + 3 + 2, 0 },
 		{ INSN_VECTOR_MEM, 0, 8, 20, 25 + 3 + 5, 0 }, { INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5, 0 },
 		{ 0, 0, 32, 20, 25 + 3 + 7, 0 }, { 0, 0, 8, 20, 25 + 3 + 9, 60 },
+		{ 0, 0, 4, 1, 5 + 3 + 2, 0, 0 }, { 0, 0, 4, 1, 4 + 5 + 11, 0, 4 }, { 0, 0, 4, 20, 25 + 3 + 2, 0, 4 },
 	};
 
 	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
@@ -76,13 +96,14 @@ static void t312_forward_kinds(void **state)
 		m->desc.forward_narrow = 2;
 		m->desc.forward_wide = 7;
 		m->desc.forward_over_line = 9;
+		m->desc.forward_offset = 11;
 		m->desc.memdep_entries = 0;
 		run_insn(m, make_alu(m, R1, 0, 0, kind[k].late, ALU));
 		uint32_t store = make_store(m, R2, kind[k].late > 1 ? R1 : R2), load = make_load(m, R3, R2);
 		m->insn[store].flags |= kind[k].stored;
 		run_access(m, store, 0x10000 + kind[k].at, kind[k].bytes > 8 ? kind[k].bytes : 8);
 		m->insn[load].flags |= kind[k].flags;
-		run_access(m, load, 0x10000 + kind[k].at, kind[k].bytes);
+		run_access(m, load, 0x10000 + kind[k].at + kind[k].from, kind[k].bytes);
 		machine_time(m);
 		assert_int_equal(committed(m, 2)->complete, kind[k].complete);
 		machine_free(m);
@@ -599,6 +620,7 @@ int main(void)
 		cmocka_unit_test(t310_forward),
 		cmocka_unit_test(t311_partial),
 		cmocka_unit_test(t312_forward_kinds),
+		cmocka_unit_test(t318_forward_address),
 		cmocka_unit_test(t317_forward_again),
 		cmocka_unit_test(t319_translated_again),
 		cmocka_unit_test(t313_split_loads),
