@@ -1,8 +1,9 @@
 #include "cmd/executions.h"
 
 #include <glib.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "method/unmodelled.h"
 
 void executions_fini(struct executions *e)
 {
@@ -23,35 +24,14 @@ void executions_count(struct executions *e, const struct code *code, const struc
 			e->of[b->step[i].insn]++;
 }
 
-static int by_name(const void *a, const void *b)
+static uint64_t executions_of(const void *ctx, uint32_t insn)
 {
-	return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
+	const struct executions *e = ctx;
+
+	return insn < e->nr ? e->of[insn] : 0;
 }
 
 int executions_save_unmodelled(const struct executions *e, struct code *code, struct profile *p)
 {
-	GHashTable *forms = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
-	gpointer *names;
-	guint nr;
-	int err = 0;
-
-	for (uint32_t i = 0; i < e->nr && i < code->nr; i++) {
-		uint64_t *sum;
-
-		if (!e->of[i] || !(code_insn(code, i)->flags & INSN_UNMODELLED))
-			continue;
-		sum = g_hash_table_lookup(forms, code_form(code, i));
-		if (!sum) {
-			sum = g_new0(uint64_t, 1);
-			g_hash_table_insert(forms, (gpointer)(uintptr_t)code_form(code, i), sum);
-		}
-		*sum += e->of[i];
-	}
-	names = g_hash_table_get_keys_as_array(forms, &nr);
-	qsort(names, nr, sizeof *names, by_name);
-	for (guint i = 0; i < nr && !err; i++)
-		err = profile_unmodelled(p, names[i], *(const uint64_t *)g_hash_table_lookup(forms, names[i]));
-	g_free(names);
-	g_hash_table_destroy(forms);
-	return err;
+	return unmodelled_save(code, executions_of, e, p);
 }

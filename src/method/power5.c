@@ -23,10 +23,10 @@ static int power5_lane(void *state, void *lane, uint32_t thread)
 
 static enum cpi empty_for(const struct interval *v)
 {
-	if (v->empty == STATE_FLUSHED)
-		return v->payer_psv & PSV_FL_MB ? CPI_BRANCH : CPI_BASE;
+	if (v->flushed)
+		return interval_payer_psv(v) & PSV_FL_MB ? CPI_BRANCH : CPI_BASE;
 	if (v->psv & PSV_DR_L1)
-		return v->code == ILEVEL_MEMORY ? CPI_L2I : CPI_L1I;
+		return interval_code(v) == ILEVEL_MEMORY ? CPI_L2I : CPI_L1I;
 	return v->psv & PSV_DR_TLB ? CPI_ITLB : CPI_BASE;
 }
 
@@ -50,7 +50,7 @@ static void power5_block(void *state, void *lane, const struct block *b)
 	if (!(w->any & TIMED_LONG))
 		return;
 	for (const struct interval *v = w->v; v < w->v + w->nr; v++)
-		if (v->flags & TIMED_LONG && !v->psv && v->own)
+		if (v->flags & TIMED_LONG && !interval_is_notable(v))
 			take(s, v);
 }
 

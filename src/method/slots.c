@@ -272,12 +272,52 @@ static void go(const struct slots *s, struct slots_lane *l, const struct timed *
 }
 
 /*
- * What most are: of at most one slot, and nothing begins, ends or is flushed with it. Takes records up to the first that is
- * not so, and returns it; sums stay in registers. `wrong`, which is constant: whether any may be on the wrong path; all
- * others of this kind are offered and dispatch.
+ * What most are: on the right path, where nothing begins, ends or is flushed with it. So it is offered, dispatches and commits.
+ * Takes records up to the first that is not so, and returns it; sums stay in registers.
  */
-static inline __attribute__((always_inline)) const struct timed *go_plain(const struct slots *s, struct slots_lane *l, const struct timed *t,
-                                                                          const struct timed *end, const bool wrong)
+static const struct timed *go_right(const struct slots *s, struct slots_lane *l, const struct timed *t, const struct timed *end)
+{
+	struct slot_lane *o = &l->order;
+	const uint32_t usual = slot_usual(o), width = s->order.width;
+	const uint64_t before = o->nr;
+	uint64_t cycle = o->cycle, nr = before, waiting = 0, uops = 0;
+	uint32_t used = o->used;
+
+	if (t->fetch + t->avail < o->last_edge) /* its wait may be split; what is behind it is offered no earlier */
+		return t;
+	for (; t < end && slot_is_usual(t, usual, UINT32_MAX); t++) {
+		uint64_t avail = t->fetch + t->avail, to = timed_dispatch(t), from;
+		uint32_t slots = t->slots;
+
+		used = to > cycle ? 0 : used;
+		cycle = to > cycle ? to : cycle;
+		if (__builtin_expect(slots > 1, 0))
+			for (; slots; slots--) {
+				cycle += used == width;
+				used = used == width ? 1 : used + 1;
+				from = slot_waits_from(o, width, nr, avail);
+				waiting += from < cycle ? cycle - from : 0;
+				o->turn[nr++ % (2 * SLOT_WIDTH)] = cycle + 1;
+			}
+		from = slot_waits_from(o, width, nr, avail);
+		used += slots;
+		waiting += (from < to ? to - from : 0) & -(uint64_t)slots;
+		o->turn[nr % (2 * SLOT_WIDTH)] = to + 1;
+		nr += slots;
+		uops += t->uops;
+	}
+	o->cycle = cycle;
+	o->used = used;
+	o->nr = nr;
+	l->sums.waiting += waiting;
+	l->sums.issued += nr - before;
+	l->sums.retired += nr - before;
+	l->sums.uops += uops;
+	return t;
+}
+
+/* The same for what may be on the wrong path, and has at most one slot. */
+static const struct timed *go_plain(const struct slots *s, struct slots_lane *l, const struct timed *t, const struct timed *end)
 {
 	struct slot_lane *o = &l->order;
 	const uint32_t usual = slot_usual(o), width = s->order.width;
@@ -285,11 +325,11 @@ static inline __attribute__((always_inline)) const struct timed *go_plain(const 
 	uint32_t used = o->used;
 
 	for (; t < end; t++) {
-		bool never = wrong && t->dispatch == TIMED_NEVER; /* then its turn is over with its squash, and it gets no slot */
-		uint32_t slots = t->slots, gets = never ? 0 : slots, commits = wrong && t->flags & TIMED_WRONG ? 0 : UINT32_MAX;
+		bool never = t->dispatch == TIMED_NEVER; /* then its turn is over with its squash, and it gets no slot */
+		uint32_t slots = t->slots, gets = never ? 0 : slots, commits = t->flags & TIMED_WRONG ? 0 : UINT32_MAX;
 		uint64_t to = t->fetch + (never ? t->leave + 1 : t->dispatch), avail = t->fetch + t->avail;
 
-		if (wrong && t->avail == TIMED_NEVER)
+		if (t->avail == TIMED_NEVER)
 			continue;
 		uint64_t from = slot_waits_from(o, width, nr, avail);
 		if (__builtin_expect(!slot_is_usual(t, usual, commits) | (slots > 1) | (from < o->last_edge), 0))
@@ -340,7 +380,7 @@ static void slots_block(void *state, void *lane, const struct block *b)
 
 	slot_begin(&l->order, b);
 	for (const struct timed *t = b->t, *end = t + b->n; t < end; ) {
-		t = right ? go_plain(s, l, t, end, false) : go_plain(s, l, t, end, true);
+		t = right ? go_right(s, l, t, end) : go_plain(s, l, t, end);
 		if (t < end)
 			go(s, l, t++);
 	}

@@ -36,25 +36,32 @@ static int states_lane(void *state, void *lane, uint32_t thread)
 	return 0;
 }
 
+/* What of the block's cycles does not count. */
+static void leave_out(const struct walked *w, uint64_t *empty, uint64_t *stalled)
+{
+	for (const struct interval *v = w->v; v < w->v + w->nr; v++) {
+		if (interval_counts(v))
+			continue;
+		*empty -= v->enter - v->from;
+		*stalled -= v->commit - v->enter;
+	}
+}
+
 static void states_block(void *state, void *lane, const struct block *b)
 {
 	struct states_lane *l = lane;
 	const struct walked *w = &b->walked;
-	uint64_t stalled = 0, empty = 0, flushed = 0;
-	bool all = w->every & TIMED_COUNTED;
+	uint64_t empty = w->empty, stalled = w->stalled, flushed = 0;
 
-	for (const struct interval *v = w->v; v < w->v + w->nr; v++) {
-		if (!all && !interval_counts(v))
-			continue;
-		uint64_t gone = v->enter - v->from;
-		stalled += v->commit - v->enter;
-		empty += gone;
-		flushed += v->empty == STATE_FLUSHED ? gone : 0;
-	}
+	if (!(w->every & TIMED_COUNTED))
+		leave_out(w, &empty, &stalled);
 	for (size_t i = 0; i < w->nr_notable; i++) {
 		const struct interval *v = &w->v[w->notable[i]];
-		if (v->psv && interval_counts(v) && interval_commits(v))
+		if (!interval_counts(v))
+			continue;
+		if (v->psv && interval_commits(v))
 			l->signature[v->psv % (1 << NR_PSV)]++;
+		flushed += v->flushed ? v->enter - v->from : 0;
 	}
 	l->compute += walked_units(w) - (stalled + empty) * CYCLE_UNITS;
 	l->cycles[STATE_STALLED] += stalled;

@@ -13,7 +13,7 @@
 static void owner(struct sampler *s, struct tick tick, const struct interval *v, const struct interval *end)
 {
 	if (tick.cycle < v->enter)
-		sampler_add(s, tick, v->payer, v->payer_psv, CYCLE_UNITS);
+		sampler_add(s, tick, interval_payer(v), interval_payer_psv(v), CYCLE_UNITS);
 	else if (tick.cycle < v->commit)
 		sampler_add(s, tick, v->insn, v->psv, CYCLE_UNITS);
 	else

@@ -7,7 +7,7 @@
 static void owner(struct sampler *s, struct tick tick, const struct interval *v, const struct interval *end)
 {
 	if (tick.cycle < v->commit)
-		sampler_add(s, tick, tick.cycle < v->enter ? v->payer : v->insn, 0, CYCLE_UNITS);
+		sampler_add(s, tick, tick.cycle < v->enter ? interval_payer(v) : v->insn, 0, CYCLE_UNITS);
 	else
 		for (; v < end && v->from <= tick.cycle; v++)
 			if (interval_counts(v) && v->units)

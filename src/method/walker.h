@@ -26,7 +26,7 @@
  * (with units of the last) sum exactly. The ones that count are those with TIMED_COUNTED: cycles go with the
  * instruction whose commit ends them, so a counted region runs from the commit before its first instruction.
  *
- * Most of them met no event and pay for themselves, which is all that most methods ask: those that are not so,
+ * Most of them met no event and are not Flushed, which is all that most methods ask: those that are not so,
  * seldom and in no pattern, are listed, so that a method adds up all alike and then looks at those few.
  *
  * Ref: TEA §2 (commit states), TIP; DESIGN "time-proportional attribution".
@@ -45,19 +45,32 @@ enum commit_state { STATE_COMPUTE, STATE_STALLED, STATE_DRAINED, STATE_FLUSHED, 
 struct interval {
 	uint64_t from, enter, commit;  /* absolute cycles, from <= enter <= commit */
 	uint32_t insn;                 /* index of the static instruction */
-	uint32_t payer;                /* of [from, enter): the flusher, or itself */
 	uint32_t units;                /* its share of the cycle `commit` */
-	uint16_t psv, payer_psv;       /* final */
+	uint16_t psv;                  /* final */
 	uint16_t flags;                /* enum timed_flags, of its first record */
-	uint8_t empty;                 /* enum commit_state of [from, enter) */
-	uint8_t place;                 /* among those that commit in the cycle: 0 is the oldest */
-	uint8_t mates;                 /* how many commit up to it; 0: it does not */
-	uint8_t code;                  /* enum ilevel: where its first record's instruction line came from */
-	bool own;                      /* payer is itself */
+	uint32_t flusher;              /* of FLUSHED_BY: who pays for [from, enter) ... */
+	uint16_t flusher_psv;          /* ... and its events, which are final */
+	uint8_t mates;                 /* how many commit in the cycle up to it, itself included; 0: it does not */
+	uint8_t level;                 /* its first record's */
+	uint8_t flushed;               /* enum flushed */
+};
+
+/* Who [from, enter), in which the ROB is empty, is due to. */
+enum flushed {
+	FLUSHED_NOT,                   /* Drained: its own */
+	FLUSHED_ITSELF,                /* its own: it waits to be alone in the ROB */
+	FLUSHED_BY,                    /* another's */
 };
 
 static inline bool interval_counts(const struct interval *v) { return v->flags & TIMED_COUNTED; }
 static inline bool interval_commits(const struct interval *v) { return !(v->flags & TIMED_SQUASHED); }
+/* It has an event, or is Flushed. */
+static inline bool interval_is_notable(const struct interval *v) { return v->psv | v->flushed; }
+/* Who pays for [from, enter), and its events. */
+static inline uint32_t interval_payer(const struct interval *v) { return v->flushed == FLUSHED_BY ? v->flusher : v->insn; }
+static inline uint16_t interval_payer_psv(const struct interval *v) { return v->flushed == FLUSHED_BY ? v->flusher_psv : v->psv; }
+/* Where its first record's instruction line came from. */
+static inline enum ilevel interval_code(const struct interval *v) { return (enum ilevel)(v->level >> 3 & 3); }
 /* The first cycle after it. */
 static inline uint64_t interval_end(const struct interval *v) { return v->commit + interval_commits(v); }
 
@@ -67,16 +80,16 @@ enum { WALKER_BLOCK = 256, WALKER_MATES = 64 }; /* records a read; most that com
 struct walker_at {
 	uint64_t from;                 /* first cycle after all intervals in v */
 	uint64_t commit;               /* of the open ones; WALKER_NONE: there is none */
-	uint32_t open, nr;
-	uint32_t last;                 /* who paid last: last committed, or a flusher squashed since */
-	uint16_t last_psv;
-	bool last_flushes;
+	uint32_t nr, mates;            /* intervals in v; the last of them that commit in the cycle `commit`: open */
+	bool flushes;                  /* the instruction last committed, or one squashed since: ... */
+	uint16_t flusher_psv;
+	uint32_t flusher;
 };
 
 /* Records [from, to) of a read, none of them on the wrong path. */
 struct stretch { uint16_t from, to; };
 
-/* Invariant: v[open .. nr) commit in the cycle `commit`, which may not be complete yet; all before it is given out. */
+/* Invariant: v[nr - mates .. nr) commit in the cycle `commit`, which may not be complete yet; all before it is given out. */
 struct walker {
 	struct walker_at at;
 	uint64_t given;                /* first cycle of no interval given out before this call */
@@ -91,8 +104,9 @@ struct walked {
 	const struct interval *v;      /* [nr] */
 	size_t nr;
 	size_t nr_open;                /* behind them in v: those of the cycle last committed in, which may still change */
-	const uint16_t *notable;       /* [nr_notable]: indices, descending, of those with an event or of which another pays */
+	const uint16_t *notable;       /* [nr_notable]: indices, descending, of those with an event or a flush */
 	size_t nr_notable;
+	uint64_t empty, stalled;       /* cycles of [from, enter) and [enter, commit) of all of them, counted or not */
 	const struct stretch *right;   /* [nr_right]: the records that were read, without those on the wrong path */
 	size_t nr_right;
 	uint64_t from, end;            /* the cycles of the intervals, `end` excluded */
@@ -125,14 +139,14 @@ void walker_finish(struct walker *w, struct walked *out);
 /* Those of the cycle last committed in, [*nr], as they are now: more may commit in it. Their `units` are not set. */
 static inline const struct interval *walker_open(const struct walker *w, size_t *nr)
 {
-	*nr = w->at.nr - w->at.open;
-	return w->v + w->at.open;
+	*nr = w->at.mates;
+	return w->v + w->at.nr - w->at.mates;
 }
 
 /* The first cycle of which no interval was given out. */
 static inline uint64_t walker_end(const struct walker *w)
 {
-	return w->at.open < w->at.nr ? w->v[w->at.open].from : w->at.from;
+	return w->at.mates ? w->v[w->at.nr - w->at.mates].from : w->at.from;
 }
 
 #endif

@@ -181,6 +181,7 @@ void fake_drive(const struct fake_run *r, struct timed *const *streams, const si
 	assert(threads <= FAKE_THREADS);
 	clock_init(&clock, &run);
 	run.clock = &clock;
+	run.code = run.code ? run.code : fake_code();
 	assert(!m->open(state, &run));
 	for (unsigned i = 0; i < threads; i++) {
 		target[i] = (struct feed_target){ m, state, calloc(1, m->lane_size) };

@@ -451,7 +451,7 @@ static void test_unmodelled(void **ctx)
 	                                .misses = 10, .windows = 3 };
 	size_t n;
 	struct timed *t = stream_new(&config, &n);
-	struct profile *p = fake_profile(method_find("unmodelled"), NULL, t, n);
+	struct profile *p = fake_profile(method_find("pics"), NULL, t, n);
 	struct profile *pics = fake_profile(method_find("pics"), NULL, t, n);
 	uint64_t all = 0, even = 0, odd = 0;
 
