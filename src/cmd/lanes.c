@@ -20,7 +20,10 @@ struct lane {
 	struct feed_target *target;    /* [nr_methods] */
 };
 
-enum { AHEAD = 4 };                    /* batches that may have been foreseen, and not timed */
+enum {
+	AHEAD = 4,                     /* batches that may have been foreseen, and not timed */
+	THREADS = 4,                   /* that have work at a time: the emulator's, reading, timing, methods */
+};
 
 /* A batch on its way from the thread that reads to the one that models time. */
 struct job {
@@ -117,6 +120,25 @@ static void choose(struct lanes *l, enum method_set set)
 		l->slots++;
 }
 
+/* Whether brief records are enough for all. */
+static bool brief(const struct lanes *l)
+{
+	bool asked = l->log;
+
+	for (size_t i = 0; i < l->nr_methods; i++)
+		asked |= l->method[i]->whole;
+	return !asked;
+}
+
+/*
+ * Whether the methods are worth a thread. A model that foresees all has little left to do with time, so that the methods of brief
+ * records go with it where there are fewer processors than threads.
+ */
+static bool beside(const struct lanes *l)
+{
+	return !l->model->foresees_all || !brief(l) || g_get_num_processors() >= THREADS;
+}
+
 int lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run,
               enum method_set set)
 {
@@ -137,7 +159,7 @@ int lanes_new(struct lanes **out, const struct core_ops *model, struct code *cod
 		l->opened += !err;
 	}
 	if (!err)
-		err = relay_new(&l->relay, methods_take, l);
+		err = relay_new(&l->relay, beside(l), methods_take, l);
 	if (!err)
 		err = pipe_new(&l->timing, "timing", AHEAD, sizeof(struct job), job_take, l);
 	if (err) {
@@ -183,16 +205,6 @@ static void settle(struct lanes *l)
 {
 	pipe_wait(l->timing);
 	relay_wait(l->relay);
-}
-
-/* Whether brief records are enough for all. */
-static bool brief(const struct lanes *l)
-{
-	bool asked = l->log;
-
-	for (size_t i = 0; i < l->nr_methods; i++)
-		asked |= l->method[i]->whole;
-	return !asked;
 }
 
 /* The methods are told of a new thread with their own thread at rest. */

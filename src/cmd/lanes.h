@@ -2,7 +2,7 @@
  * The methods of a run and, for each guest thread, the core that models it and the methods' lanes.
  *
  *   steps of a thread ──► what its core foresees ──► pipe ──► its core's time ──► relay ──► every method, on the thread's lane
- *                the caller's thread                another thread             another thread
+ *                the caller's thread                another thread             another thread, or the same (relay.h)
  */
 #ifndef CYCLEWISE_CMD_LANES_H
 #define CYCLEWISE_CMD_LANES_H

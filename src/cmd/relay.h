@@ -3,21 +3,25 @@
  *
  * Records are copied into a bounded queue of large batches, or made there; a full queue makes the giver wait. Batches arrive in the
  * order they were given, so what the methods see does not depend on how the threads are scheduled.
+ *
+ * Where one thread more would only wait for a processor, there is none: batches are small enough to stay in a level-1 cache, and who
+ * fills them takes them too.
  */
 #ifndef CYCLEWISE_CMD_RELAY_H
 #define CYCLEWISE_CMD_RELAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "record/timed.h"
 
 struct relay;
 
-/* Takes a batch of `lane`; t NULL: the lane's stream has ended. Called in the relay's thread. */
+/* Takes a batch of `lane`; t NULL: the lane's stream has ended. Called in the relay's thread, or in relay_give() and relay_wait(). */
 typedef void relay_take(void *ctx, void *lane, const struct timed *t, size_t n);
 
-/* 0 or -errno. */
-int  relay_new(struct relay **out, relay_take *take, void *ctx);
+/* `beside`: with a thread of its own. 0 or -errno. */
+int  relay_new(struct relay **out, bool beside, relay_take *take, void *ctx);
 /* Waits until all has been taken, then ends the thread. NULL is fine. */
 void relay_free(struct relay *r);
 

@@ -16,6 +16,9 @@ struct numbered {
 	unsigned ends;
 };
 
+struct how { bool beside, slow; };
+static const struct how how[] = { { true, false }, { false, false }, { true, true } };
+
 struct log {
 	bool slow;
 	unsigned batches;
@@ -68,12 +71,13 @@ static void give_in_place(struct relay *r, struct numbered *lane, size_t n)
 
 static void test_order(void **state)
 {
-	struct log log = { .slow = *state != NULL };
+	const struct how *h = *state;
+	struct log log = { .slow = h->slow };
 	struct numbered lane[3] = { { 0 } };
 	struct relay *r;
 
 	srand(1);
-	assert_int_equal(relay_new(&r, take, &log), 0);
+	assert_int_equal(relay_new(&r, h->beside, take, &log), 0);
 	for (unsigned i = 0; i < 1000; i++)
 		(rand() % 2 ? give : give_in_place)(r, &lane[rand() % 3], (size_t)rand() % 300);
 	for (unsigned i = 0; i < 3; i++)
@@ -88,11 +92,12 @@ static void test_order(void **state)
 
 static void test_wait_means_taken(void **state)
 {
+	const struct how *h = *state;
 	struct log log = { .slow = true };
 	struct numbered lane = { 0 };
 	struct relay *r;
 
-	assert_int_equal(relay_new(&r, take, &log), 0);
+	assert_int_equal(relay_new(&r, h->beside, take, &log), 0);
 	relay_wait(r); /* nothing was given */
 	for (unsigned i = 0; i < 50; i++) {
 		give(r, &lane, 100);
@@ -105,11 +110,12 @@ static void test_wait_means_taken(void **state)
 /* A batch larger than a slot is cut up; one of none is not handed on. */
 static void test_large_and_none(void **state)
 {
+	const struct how *h = *state;
 	struct log log = { 0 };
 	struct numbered lane = { 0 };
 	struct relay *r;
 
-	assert_int_equal(relay_new(&r, take, &log), 0);
+	assert_int_equal(relay_new(&r, h->beside, take, &log), 0);
 	give(r, &lane, 100000);
 	give(r, &lane, 0);
 	relay_free(r); /* waits */
@@ -121,11 +127,12 @@ static void test_large_and_none(void **state)
 /* What is written in place fills the same batches. */
 static void test_in_place(void **state)
 {
+	const struct how *h = *state;
 	struct log log = { 0 };
 	struct numbered lane = { 0 };
 	struct relay *r;
 
-	assert_int_equal(relay_new(&r, take, &log), 0);
+	assert_int_equal(relay_new(&r, h->beside, take, &log), 0);
 	give_in_place(r, &lane, 100000);
 	relay_free(r);
 	assert_int_equal(lane.taken, 100000);
@@ -137,15 +144,17 @@ static void test_free_of_null(void **state)
 	relay_free(NULL);
 }
 
+/* A test with a thread beside, and without. */
+#define BOTH(test) { #test, test, NULL, NULL, (void *)(uintptr_t)&how[0] }, { #test "_here", test, NULL, NULL, (void *)(uintptr_t)&how[1] }
+
 int main(void)
 {
-	static bool slow = true;
-	struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		{ "test_order_slow_taker", test_order, NULL, NULL, &slow },
-		cmocka_unit_test(test_wait_means_taken),
-		cmocka_unit_test(test_large_and_none),
-		cmocka_unit_test(test_in_place),
+	const struct CMUnitTest tests[] = {
+		BOTH(test_order),
+		{ "test_order_slow_taker", test_order, NULL, NULL, (void *)(uintptr_t)&how[2] },
+		BOTH(test_wait_means_taken),
+		BOTH(test_large_and_none),
+		BOTH(test_in_place),
 		cmocka_unit_test(test_free_of_null),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
