@@ -57,7 +57,7 @@ static void the_register_matches_the_reference(void **state)
 /* A fold knows the youngest branches of its length, and nothing of older ones. */
 static void a_fold_ends_at_its_length(void **state)
 {
-	static const unsigned lengths[] = { 1, 11, 29, 31, 32, 33, 93, 194, 256 };
+	static const unsigned lengths[] = { 1, 11, 29, 31, 32, 33, 93, 194, 256, 512 };
 
 	for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++) {
 		struct history_shape shape = { .kind = HISTORY_TAKEN_PATH };
@@ -393,12 +393,12 @@ static void a_guess_is_the_prediction(void **state)
 
 static void sizes_are_checked(void **state)
 {
-	assert_no_unit("branch.tage=64/257/8", "branch.tage: '64/257/8' is not a table");
+	assert_no_unit("branch.tage=64/513/8", "branch.tage: '64/513/8' is not a table");
 	assert_no_unit("branch.tage=64/4/8/3", "branch.tage: '64/4/8/3' is not a table");
 	assert_no_unit("branch.tage=64/4/8/16", "branch.tage: '64/4/8/16' is not a table");
-	assert_no_unit("branch.indirect_history=257",
-		"branch.indirect_history: 257 is more than branch.history = taken-path can hold, 256");
-	branch_free(skylake("branch.tage=64/256/8/8"));
+	assert_no_unit("branch.indirect_history=513",
+		"branch.indirect_history: 513 is more than branch.history = taken-path can hold, 512");
+	branch_free(skylake("branch.tage=64/512/8/8"));
 
 	struct branch_unit *b;
 	struct core_desc d;
