@@ -79,6 +79,15 @@ static uint16_t flags_of(const struct blocks *b, uint32_t insn)
 	return (uint16_t)flags;
 }
 
+/* Where the block's last instruction may lead that names its target, or goes on. */
+static void lead(struct block *block, const struct insn *last)
+{
+	enum branch_kind kind = (enum branch_kind)last->branch;
+
+	block->through = kind == BRANCH_NONE || kind == BRANCH_CONDITIONAL ? last->pc + last->length : BLOCK_NOWHERE;
+	block->target = kind == BRANCH_CONDITIONAL || kind == BRANCH_JUMP || kind == BRANCH_CALL ? last->target : BLOCK_NOWHERE;
+}
+
 static bool define_block(struct blocks *b, const uint8_t *bytes, size_t size)
 {
 	struct wire_block head;
@@ -105,6 +114,8 @@ static bool define_block(struct blocks *b, const uint8_t *bytes, size_t size)
 		block.end += length[i];
 		code += length[i];
 		left -= length[i];
+		if (i + 1 == head.nr_insns)
+			lead(&block, code_insn(b->code, step.insn));
 	}
 	g_array_append_val(b->block, block);
 	return true;

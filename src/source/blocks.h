@@ -30,10 +30,13 @@ enum form {
 
 struct block {
 	uint64_t pc, end;          /* of its bytes */
+	uint64_t through, target;  /* where its last instruction leads, if that is a jump not taken or none, or a direct one; else BLOCK_NOWHERE */
 	uint32_t step;             /* its first in blocks->step */
 	uint16_t nr_insns;         /* 0: not defined */
 	bool special;              /* an instruction in it is not FORM_PLAIN */
 };
+
+#define BLOCK_NOWHERE (UINT64_MAX - 1)     /* nothing is asked whether it leads here */
 
 /* Told of every static instruction when it is first seen; may set INSN_MARK in code->insn[insn].flags. */
 struct blocks_hooks {

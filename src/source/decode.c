@@ -335,31 +335,22 @@ static bool accessed(const struct decoder *d, size_t at)
 	return (!(i->flags & INSN_LOAD) || (made & STEP_LOAD)) && (!(i->flags & INSN_STORE) || (made & STEP_STORE));
 }
 
-/* Where control went from a complete block to `next`; true: the branch at step `at` leads there. */
-static bool branch_leads(struct decoder *d, size_t at, uint64_t next)
+/* Whether the branch at step `at`, where it is one that leads anywhere, has led to `next`. */
+static bool indirect_leads(const struct decoder *d, size_t at, uint64_t next)
 {
-	const struct insn *i = insn_of(d, at);
-
-	switch ((enum branch_kind)i->branch) {
-	case BRANCH_NONE:
-		return next == i->pc + i->length;
-	case BRANCH_CONDITIONAL:
-		if (next == i->pc + i->length)
-			return true;
-		if (next != i->target)
-			return false;
-		d->step[at].flags |= STEP_TAKEN;
-		return true;
-	case BRANCH_JUMP:
-	case BRANCH_CALL:
-		return next == i->target;
+	switch ((enum branch_kind)insn_of(d, at)->branch) {
 	case BRANCH_INDIRECT:
 	case BRANCH_INDIRECT_CALL:
 		return accessed(d, at);
 	case BRANCH_RETURN:
 		return accessed(d, at) && !(g_hash_table_size(d->handlers) && g_hash_table_contains(d->handlers, GSIZE_TO_POINTER(next)));
+	case BRANCH_NONE:
+	case BRANCH_CONDITIONAL:
+	case BRANCH_JUMP:
+	case BRANCH_CALL:
+		break;
 	}
-	return true;
+	return false;
 }
 
 static __attribute__((noinline, cold)) enum flow interrupted(struct decoder *d, size_t at, uint64_t next)
@@ -427,12 +418,20 @@ static inline enum flow leave(struct decoder *d, uint64_t next)
 		d->rep.open = false;
 	}
 	d->end = at;
-	if (!d->missing && branch_leads(d, at, next))
-		return FLOWS;
+	if (!d->missing) {
+		if (next == d->now.through)
+			return FLOWS;
+		if (next == d->now.target) {
+			d->step[at].flags |= STEP_TAKEN;
+			return FLOWS;
+		}
+		if (indirect_leads(d, at, next))
+			return FLOWS;
+	}
 	return interrupted(d, at, next);
 }
 
-static void enter(struct decoder *d, uint64_t word)
+static inline void enter(struct decoder *d, uint64_t word)
 {
 	const struct block *b = blocks_get(d->blocks, wire_number(word));
 
@@ -514,7 +513,7 @@ bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit)
 	while ((n = ring_available(r))) {
 		bool stop = false;
 		uint64_t i;
-		for (i = 0; i < n && !stop; i++) {
+		for (i = 0; i < n; i++) {
 			uint64_t word = ring_at(r, i);
 			if (__builtin_expect(d->awaited != 0, 0)) {
 				event_more(d, word);
@@ -523,6 +522,10 @@ bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit)
 			} else if (wire_kind(word) != WIRE_BLOCK) {
 				event(d, word);
 				stop = d->asked;
+				if (stop) {
+					i++;
+					break;
+				}
 			} else if (d->nr >= limit) {
 				stop = true;
 				break;
