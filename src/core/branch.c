@@ -190,7 +190,7 @@ void branch_free(struct branch_unit *b)
 	free(b);
 }
 
-static bool predict_direction(const struct branch_unit *b, struct branch_state *s, uint64_t pc, struct lookup *l)
+static inline __attribute__((always_inline)) bool predict_direction(const struct branch_unit *b, struct branch_state *s, uint64_t pc, struct lookup *l)
 {
 	if (b->predictor == PREDICTOR_TAGE)
 		l->main = tage_predict(&b->tage, &s->history, &b->shape, pc, &l->tage);
@@ -205,7 +205,7 @@ static bool predict_direction(const struct branch_unit *b, struct branch_state *
 	return loop_believed(&b->loop, &l->loop) ? l->loop.taken : l->main;
 }
 
-static void train_direction(struct branch_unit *b, uint64_t pc, const struct lookup *l, bool taken, bool missed)
+static inline void train_direction(struct branch_unit *b, uint64_t pc, const struct lookup *l, bool taken, bool missed)
 {
 	if (b->predictor == PREDICTOR_TAGE)
 		tage_train(&b->tage, pc, &l->tage, taken);
@@ -235,7 +235,7 @@ static bool guess_direction(const struct branch_unit *b, struct branch_state *s,
  * Where a branch that is predicted taken goes, and who knows. All but the return stack, which advance() moves: a
  * return's prediction is its top.
  */
-static struct prediction predict_taken(const struct branch_unit *b, struct branch_state *s, const struct insn *in,
+static inline __attribute__((always_inline)) struct prediction predict_taken(const struct branch_unit *b, struct branch_state *s, const struct insn *in,
 	struct indirect_lookup *l)
 {
 	struct prediction p = { .target = in->target, .taken = true, .btb = BTB_FIRST };
@@ -255,13 +255,13 @@ static struct prediction predict_taken(const struct branch_unit *b, struct branc
 	return p;
 }
 
-static struct prediction predict_not_taken(const struct insn *in)
+static inline struct prediction predict_not_taken(const struct insn *in)
 {
 	return (struct prediction){ .target = in->pc + in->length, .btb = BTB_MISS };
 }
 
 /* The histories, by what was predicted or by what it did. The loops' iterations are moved on apart. */
-static void advance(const struct branch_unit *b, struct branch_state *s, const struct insn *in, bool taken, uint64_t target)
+static inline __attribute__((always_inline)) void advance(const struct branch_unit *b, struct branch_state *s, const struct insn *in, bool taken, uint64_t target)
 {
 	uint64_t pc = in->pc >> b->pc_shift;
 	bool path = b->shape.kind != HISTORY_DIRECTIONS;

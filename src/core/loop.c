@@ -32,11 +32,8 @@ static uint32_t tag_of(const struct loop *l, uint64_t pc)
 	return (uint32_t)(pc / l->sets);
 }
 
-void loop_predict(const struct loop *l, const uint16_t *iteration, uint64_t pc, struct loop_lookup *at)
+void loop_predict_any(const struct loop *l, const uint16_t *iteration, uint64_t pc, struct loop_lookup *at)
 {
-	*at = (struct loop_lookup){ .entry = LOOP_NONE };
-	if (!l->sets)
-		return;
 	uint32_t first = first_of_set(l, pc), tag = tag_of(l, pc);
 
 	for (uint32_t i = first; i < first + l->ways; i++) {
@@ -82,11 +79,11 @@ static void exited(struct loop_entry *e, uint32_t count)
 		*e = (struct loop_entry){ 0 };
 }
 
-void loop_train(struct loop *l, uint16_t *iteration, uint64_t pc, const struct loop_lookup *at, bool taken, bool others,
+void loop_train_any(struct loop *l, uint16_t *iteration, uint64_t pc, const struct loop_lookup *at, bool taken, bool others,
 	bool missed)
 {
 	if (at->entry == LOOP_NONE) {
-		if (missed && l->sets)
+		if (missed)
 			allocate(l, iteration, pc, taken);
 		return;
 	}

@@ -46,14 +46,26 @@ struct loop_lookup {
 int  loop_init(struct loop *l, uint32_t entries);
 void loop_fini(struct loop *l);
 
-void loop_predict(const struct loop *l, const uint16_t *iteration, uint64_t pc, struct loop_lookup *at);
+void loop_predict_any(const struct loop *l, const uint16_t *iteration, uint64_t pc, struct loop_lookup *at);
+static inline void loop_predict(const struct loop *l, const uint16_t *iteration, uint64_t pc, struct loop_lookup *at)
+{
+	*at = (struct loop_lookup){ .entry = LOOP_NONE };
+	if (l->sets)
+		loop_predict_any(l, iteration, pc, at);
+}
 static inline bool loop_believed(const struct loop *l, const struct loop_lookup *at)
 {
 	return at->valid && l->pays >= 0;
 }
 /* `others`: what was predicted without it; `missed`: the prediction that was made was wrong. Moves `iteration` on. */
-void loop_train(struct loop *l, uint16_t *iteration, uint64_t pc, const struct loop_lookup *at, bool taken, bool others,
+void loop_train_any(struct loop *l, uint16_t *iteration, uint64_t pc, const struct loop_lookup *at, bool taken, bool others,
 	bool missed);
+static inline void loop_train(struct loop *l, uint16_t *iteration, uint64_t pc, const struct loop_lookup *at, bool taken, bool others,
+	bool missed)
+{
+	if (l->sets)
+		loop_train_any(l, iteration, pc, at, taken, others, missed);
+}
 /* Moves a copy on by a prediction, and learns nothing. */
 void loop_advance(const struct loop *l, uint16_t *iteration, const struct loop_lookup *at, bool taken);
 

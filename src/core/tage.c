@@ -63,6 +63,7 @@ static int parse_tables(struct tage *t, const char *what, const char *tables, st
 		t->first[i] = t->nr_entries;
 		t->mask[i] = (uint32_t)(is.entries - is.ways);
 		t->ways[i] = (uint8_t)is.ways;
+		t->all_ways = i == 0 || t->all_ways == is.ways ? (uint8_t)is.ways : 0;
 		t->tag_mask[i] = (1u << is.tag) - 1;
 		history_add_length(shape, (unsigned)is.history);
 		t->nr_entries += (uint32_t)is.entries;
@@ -141,17 +142,15 @@ static inline unsigned match_ways(const uint16_t *set, unsigned ways, uint16_t t
 	return NO_WAY;
 }
 
-/* The same for four, the Skylake family's, in one word: a tag that is equal leaves 16 bits of 0, which set the highest of them. */
-static inline unsigned match_four(const uint16_t *set, uint16_t tag)
+/* Which of four, the Skylake family's, are equal, in one word: each that is, up to the first, leaves 16 bits of 0, of which the borrow sets the highest. */
+static inline uint64_t equal_of_four(const uint16_t *set, uint16_t tag)
 {
-	const uint64_t each = 0x0001000100010001u, low = 0x7fff * each;
+	const uint64_t each = 0x0001000100010001u;
 	uint64_t differ;
 
 	memcpy(&differ, set, sizeof differ);
 	differ ^= tag * each;
-	uint64_t equal = ~(((differ & low) + low) | differ | low);
-
-	return equal ? (unsigned)__builtin_ctzll(equal) / 16 : NO_WAY;
+	return (differ - each) & ~differ & 0x8000 * each;
 }
 
 /*
@@ -181,40 +180,63 @@ static uint32_t match(const struct tage *t, const struct history *h, const struc
 }
 
 struct place {
-	uint32_t index;                /* the first of its set */
+	uint32_t index;                /* the entry that matches, else the first of its set */
 	uint16_t tag;
-	unsigned way;                  /* that matches, or NO_WAY */
+	bool matches;
 };
 
-/* Where a branch is in table `i`, by the register of the path; `address`: history_address(). */
+/* Where a branch is in table `i`, which has `ways`, by the register of the path; `address`: history_address(). */
 static inline struct place place_taken(const struct tage *t, const struct history *h, const struct history_shape *s, unsigned i,
-	uint64_t address)
+	unsigned ways, uint64_t address)
 {
 	uint64_t key = history_mix(history_path(h, s, i), address);
 	struct place p = {
 		.index = t->first[i] + ((uint32_t)(key >> 48) & t->mask[i]),
 		.tag = (uint16_t)((uint32_t)(key >> 32) & t->tag_mask[i]),
 	};
+	const uint16_t *set = &t->tag[p.index];
 
-	p.way = t->ways[i] == 4 ? match_four(&t->tag[p.index], p.tag) : match_ways(&t->tag[p.index], t->ways[i], p.tag);
+	if (ways == 1) {
+		p.matches = *set == p.tag;
+	} else if (ways == 4) {
+		uint64_t equal = equal_of_four(set, p.tag);
+
+		p.matches = equal;
+		/* The first of none is the first of all: without a branch, which would be foreseen badly. */
+		p.index += (unsigned)__builtin_ctzll(equal >> 15 | !equal) / 16;
+	} else {
+		unsigned way = match_ways(set, ways, p.tag);
+
+		p.matches = way != NO_WAY;
+		p.index += way % NO_WAY;
+	}
 	return p;
 }
 
-/* As match(), for the register of the path. */
-static uint32_t match_taken(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
-	struct tage_lookup *l)
+/* As match(), for the register of the path. `ways`: all_ways, constant for the common ones. */
+static inline __attribute__((always_inline)) uint32_t match_taken(const struct tage *t, const struct history *h, const struct history_shape *s,
+	uint64_t pc, const unsigned ways, struct tage_lookup *l)
 {
 	uint64_t address = history_address(pc);
 	uint32_t matches = 0;
 
 	for (unsigned i = 0; i < t->nr_tables; i++) {
-		struct place p = place_taken(t, h, s, i, address);
+		struct place p = place_taken(t, h, s, i, ways ? ways : t->ways[i], address);
 
 		l->tag[i] = p.tag;
-		l->index[i] = p.index + p.way % NO_WAY;
-		matches |= (uint32_t)(p.way != NO_WAY) << i;
+		l->index[i] = p.index;
+		matches |= (uint32_t)p.matches << i;
 	}
 	return matches;
+}
+
+static inline uint32_t find(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc, struct tage_lookup *l)
+{
+	if (s->kind == HISTORY_DIRECTIONS)
+		return match(t, h, s, pc, l);
+	if (t->all_ways == 4)
+		return match_taken(t, h, s, pc, 4, l);
+	return t->all_ways == 1 ? match_taken(t, h, s, pc, 1, l) : match_taken(t, h, s, pc, 0, l);
 }
 
 bool tage_guess(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc)
@@ -228,11 +250,11 @@ bool tage_guess(const struct tage *t, const struct history *h, const struct hist
 		return tage_predict(t, h, s, pc, &l);
 	}
 	for (unsigned i = t->nr_tables; i--;) {
-		struct place p = place_taken(t, h, s, i, address);
+		struct place p = place_taken(t, h, s, i, t->ways[i], address);
 
-		if (p.way == NO_WAY)
+		if (!p.matches)
 			continue;
-		int8_t counter = t->entry[p.index + p.way].counter;
+		int8_t counter = t->entry[p.index].counter;
 
 		if (alternate || !weak(counter) || t->use_alternate[pc % TAGE_ALTERNATES] < 0)
 			return counter >= 0;
@@ -251,7 +273,7 @@ static int8_t quick_of(const struct tage *t, uint32_t matches)
 bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
 	struct tage_lookup *l)
 {
-	uint32_t matches = s->kind == HISTORY_DIRECTIONS ? match(t, h, s, pc, l) : match_taken(t, h, s, pc, l);
+	uint32_t matches = find(t, h, s, pc, l);
 
 	l->provider = l->alternate = -1;
 	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);

@@ -48,6 +48,7 @@ struct tage {
 	uint32_t first[TAGE_TABLES];   /* of its entries */
 	uint32_t mask[TAGE_TABLES];    /* its entries - 1; with the ways of a set apart, those of its first */
 	uint8_t ways[TAGE_TABLES];
+	uint8_t all_ways;              /* the same, where it is that of all tables; else 0 */
 	uint32_t tag_mask[TAGE_TABLES];
 	int8_t use_alternate[TAGE_ALTERNATES];
 	uint32_t tick;
