@@ -39,6 +39,8 @@ int outcome_memory_init(struct outcome_memory *m, const struct core_desc *d)
 		return err;
 	m->line_shift = (unsigned)__builtin_ctz((unsigned)line);
 	next_line_init(&m->next_line);
+	for (unsigned i = 0; i < KNOWN_LINES; i++)
+		m->known[i].virtual = UINT64_MAX;
 	err = parts_cache(&m->data.lines, "l1d", d->l1d_replacement, d->l1d_size, d->l1d_ways, line);
 	if (!err)
 		err = parts_cache(&m->code.lines, "l1i", d->l1i_replacement, d->l1i_size, d->l1i_ways, line);
@@ -203,6 +205,11 @@ static void prefetch_l1(struct outcome_memory *m, struct outcome_l1 *l, uint64_t
 	train_below(m, line, from, out);
 }
 
+void outcome_prefetch(struct outcome_memory *m, uint64_t line, struct outcome_stream *out)
+{
+	prefetch_l1(m, &m->data, line, out);
+}
+
 /* The same for a demand access: its level and slots. */
 static void fill_l1_for(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, uint32_t offset, struct outcome_word *w, struct outcome_stream *out)
 {
@@ -268,9 +275,8 @@ static struct tlb_entry *translate_slow(struct outcome_memory *m, struct outcome
 	return e;
 }
 
-/* The physical line of `vaddr`. */
-static inline uint64_t translate(struct outcome_memory *m, struct outcome_l1 *l, uint64_t vaddr, enum outcome_tlb *how,
-                                 struct outcome_stream *out)
+static inline struct tlb_entry *translate(struct outcome_memory *m, struct outcome_l1 *l, uint64_t vaddr, enum outcome_tlb *how,
+                                          struct outcome_stream *out)
 {
 	uint64_t page = vaddr >> m->page_shift;
 	struct tlb_entry *e = tlb_find(&l->tlb, page);
@@ -278,6 +284,11 @@ static inline uint64_t translate(struct outcome_memory *m, struct outcome_l1 *l,
 	*how = TLB_HIT;
 	if (__builtin_expect(!e, 0))
 		e = translate_slow(m, l, page, how, out);
+	return e;
+}
+
+static inline uint64_t physical_line(const struct outcome_memory *m, const struct tlb_entry *e, uint64_t vaddr)
+{
 	return (e->frame << m->page_shift | (vaddr & ((1ull << m->page_shift) - 1))) >> m->line_shift;
 }
 
@@ -293,15 +304,31 @@ static __attribute__((noinline)) uint64_t access_miss(struct outcome_memory *m, 
 	return outcome_pack(&w);
 }
 
+/* The next access to the line that `vaddr` is in need not look for it. */
+static void know(struct outcome_memory *m, uint64_t vaddr, uint64_t line, const struct tlb_entry *e, uint64_t at)
+{
+	const struct cache *c = &m->data.lines;
+	uint64_t virtual = vaddr >> m->line_shift;
+	uint32_t set = cache_set(c, line);
+
+	m->known[virtual % KNOWN_LINES] = (struct known_line){
+		.virtual = virtual, .physical = line, .entry = (uint32_t)(e - m->data.tlb.entries), .at = (uint32_t)at,
+		.set = set, .way = (uint32_t)(at - (uint64_t)set * c->ways),
+	};
+}
+
 static inline void access_line(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint64_t pc, enum outcome_split split, struct outcome_stream *out)
 {
 	uint32_t offset = (uint32_t)vaddr & ((1u << m->line_shift) - 1);
 	enum outcome_tlb tlb;
-	const uint64_t line = translate(m, &m->data, vaddr, &tlb, out);
+	const struct tlb_entry *page = translate(m, &m->data, vaddr, &tlb, out);
+	const uint64_t line = physical_line(m, page, vaddr);
 	const int64_t found = cache_access(&m->data.lines, line);
 	const enum outcome_kind kind = outcome_kind(what);
 	uint64_t word = what | (uint64_t)split << 10;
 
+	if (found >= 0 && found < UINT16_MAX)
+		know(m, vaddr, line, page, (uint64_t)found);
 	if (__builtin_expect(tlb != TLB_HIT, 0))
 		word = (word & ~OUTCOME_SIMPLE) | (uint64_t)tlb << 8;
 	word |= __builtin_expect(found >= 0, 1) ? LEVEL_L1 << 4 | (uint64_t)(uint16_t)found << 24 : access_miss(m, line, offset, out);
@@ -310,15 +337,8 @@ static inline void access_line(struct outcome_memory *m, uint64_t what, uint64_t
 	outcome_push(out, word);
 	if (__builtin_expect(outcome_level(word) != LEVEL_L1, 0))
 		after_miss(m, &m->data, line, outcome_level(word), out);
-	if (kind == OUTCOME_STORE || kind == OUTCOME_SOFT)
-		return;
-	if (m->next_on && next_line_train(&m->next_line, line, offset) && lines_left(m->line_shift, line))
-		prefetch_l1(m, &m->data, line + 1, out);
-	if (m->stride_on) {
-		uint64_t next = stride_train(&m->stride, pc, vaddr);
-		if (next && (next ^ vaddr) >> m->line_shift)
-			prefetch_l1(m, &m->data, line + (next >> m->line_shift) - (vaddr >> m->line_shift), out);
-	}
+	if (kind != OUTCOME_STORE && kind != OUTCOME_SOFT)
+		outcome_train(m, line, vaddr, pc, out);
 }
 
 /* One that crosses lines. */
@@ -346,7 +366,7 @@ void outcome_fetch(struct outcome_memory *m, uint64_t vaddr, struct outcome_stre
 {
 	struct outcome_word w = { .kind = OUTCOME_CODE };
 	enum outcome_tlb tlb;
-	uint64_t line = translate(m, &m->code, vaddr, &tlb, out);
+	uint64_t line = physical_line(m, translate(m, &m->code, vaddr, &tlb, out), vaddr);
 
 	w.tlb = (uint8_t)tlb;
 	int64_t found = cache_access(&m->code.lines, line);

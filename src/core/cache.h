@@ -83,13 +83,21 @@ static inline int64_t cache_find(struct cache *c, uint64_t line)
 	return cache_find_slow(c, line, set);
 }
 
-/* The same for a hit that counts for the replacement policy. */
+/* A hit in that way counts for the replacement policy. */
+static inline void cache_touch(struct cache *c, uint32_t set, uint32_t way)
+{
+	/* To touch again what was touched last changes nothing, but where a new line's age differs from a hit's. */
+	if (__builtin_expect(c->recent[set] != way || c->policy == REPLACE_QLRU, 0))
+		cache_touch_slow(c, set, way);
+}
+
+/* Both: a hit counts. */
 static inline int64_t cache_access(struct cache *c, uint64_t line)
 {
 	uint32_t set = cache_set(c, line);
 	uint64_t at = (uint64_t)set * c->ways + c->recent[set];
 
-	/* To touch again what was touched last changes nothing, but where a new line's age differs from a hit's. */
+	/* As cache_touch(). */
 	if (__builtin_expect(c->tags[at] == line && c->policy != REPLACE_QLRU, 1))
 		return (int64_t)at;
 	int64_t found = cache_find_slow(c, line, set);
