@@ -172,22 +172,32 @@ static inline enum entry entry_into(const struct delivery *p, uint64_t window)
 	return straight ? ENTRY_STRAIGHT : ENTRY_ANEW;
 }
 
-/* The uop cache did not have it: its code, up to OUTCOME_ACCESSES where any of that has a word. */
-static __attribute__((noinline)) unsigned decode(struct delivery *p, const struct insn *in, struct outcome_stream *out)
+/* The lines of its code, of which one may not be the last looked at: up to OUTCOME_ACCESSES where any has a word. */
+static __attribute__((noinline)) unsigned decode_lines(struct delivery *p, uint64_t first, uint64_t last, struct outcome_stream *out)
 {
-	uint64_t last = in->pc + in->length - 1u;
 	unsigned shift = p->memory->line_shift;
 	size_t before = out->nr;
 
-	if (in->pc >> shift != p->line)
-		outcome_fetch(p->memory, in->pc, out);
-	if (last >> shift != in->pc >> shift)
+	if (first >> shift != p->line)
+		outcome_fetch(p->memory, first, out);
+	if (last >> shift != first >> shift)
 		outcome_fetch(p->memory, last, out);
 	p->line = last >> shift;
 	if (out->nr == before)
 		return OUTCOME_DECODED;
 	outcome_push(out, OUTCOME_ACCESSES);
 	return OUTCOME_DECODED | OUTCOME_LINES;
+}
+
+/* The uop cache did not have it. */
+static inline unsigned decode(struct delivery *p, const struct insn *in, struct outcome_stream *out)
+{
+	uint64_t last = in->pc + in->length - 1u;
+	unsigned shift = p->memory->line_shift;
+
+	if (__builtin_expect(in->pc >> shift == p->line && last >> shift == p->line, 1))
+		return OUTCOME_DECODED;
+	return decode_lines(p, in->pc, last, out);
 }
 
 /* The path comes into another window, or is not in the uop cache. */

@@ -71,25 +71,35 @@ static inline uint32_t shadow_behind(const struct shadow *s, uint32_t at, uint64
 	return at;
 }
 
+/* Of one granule, those bytes. */
+static inline void shadow_write(struct shadow *s, uint64_t granule, unsigned bytes, uint32_t store, bool aliases)
+{
+	struct shadow_bucket *bucket = &s->bucket[granule % SHADOW_BUCKETS];
+	uint32_t others = shadow_holds(s, bucket->youngest) ? bucket->granules : 0;
+
+	s->node[s->nr_nodes % SHADOW_NODES] = (struct shadow_node){
+		.granule = granule & SHADOW_GRANULE, .next = shadow_behind(s, bucket->youngest, granule, bytes), .store = store, .bytes = (uint8_t)bytes,
+	};
+	*bucket = (struct shadow_bucket){ ++s->nr_nodes, others | shadow_bit(granule) };
+	if (aliases)
+		s->place[granule % SHADOW_PLACES] = (struct shadow_place){ granule, store };
+}
+
+/* bytes > 0. */
 static inline void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes, bool aliases)
 {
 	uint32_t store = s->nr_stores++;
 
 	s->bytes[store & OUTCOME_FAR] = (uint16_t)(bytes < UINT16_MAX ? bytes : UINT16_MAX);
+	if (__builtin_expect(addr % GRANULE + bytes <= GRANULE, 1)) {
+		shadow_write(s, addr / GRANULE, ((1u << bytes) - 1) << addr % GRANULE, store, aliases);
+		return;
+	}
 	/* Of a huge one (rep stos) the beginning: who reads the rest comes long after it. */
 	if (bytes > WHOLE_STORE)
 		bytes = WHOLE_STORE;
-	for (uint64_t g = addr / GRANULE; bytes && g <= (addr + bytes - 1) / GRANULE; g++) {
-		struct shadow_bucket *bucket = &s->bucket[g % SHADOW_BUCKETS];
-		unsigned writes = bytes_of(g, addr, addr + bytes);
-		uint32_t others = shadow_holds(s, bucket->youngest) ? bucket->granules : 0;
-		s->node[s->nr_nodes % SHADOW_NODES] = (struct shadow_node){
-			.granule = g & SHADOW_GRANULE, .next = shadow_behind(s, bucket->youngest, g, writes), .store = store, .bytes = (uint8_t)writes,
-		};
-		*bucket = (struct shadow_bucket){ ++s->nr_nodes, others | shadow_bit(g) };
-		if (aliases)
-			s->place[g % SHADOW_PLACES] = (struct shadow_place){ g, store };
-	}
+	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++)
+		shadow_write(s, g, bytes_of(g, addr, addr + bytes), store, aliases);
 }
 
 /* How many stores back the youngest is that wrote any of the bytes wanted, 0: none; and whether it wrote them all. */

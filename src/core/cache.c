@@ -137,13 +137,17 @@ void cache_touch_slow(struct cache *c, uint32_t set, uint32_t way)
 	}
 }
 
+/* The first that is empty, else the oldest. */
 static uint32_t lru_victim(const struct cache *c, uint32_t set)
 {
-	const uint64_t *when = c->order + (uint64_t)set * c->ways;
+	const uint64_t *when = c->order + (uint64_t)set * c->ways, *tags = c->tags + (uint64_t)set * c->ways;
 	uint32_t oldest = 0;
 
-	for (uint32_t way = 1; way < c->ways; way++)
+	for (uint32_t way = 0; way < c->ways; way++) {
+		if (tags[way] == CACHE_EMPTY)
+			return way;
 		oldest = when[way] < when[oldest] ? way : oldest;
+	}
 	return oldest;
 }
 
@@ -176,6 +180,8 @@ static uint32_t choose(struct cache *c, uint32_t set)
 	const uint64_t *tags = c->tags + (uint64_t)set * c->ways;
 	bool from_last = c->policy == REPLACE_QLRU;
 
+	if (c->policy == REPLACE_LRU)
+		return lru_victim(c, set);
 	for (uint32_t i = 0; i < c->ways; i++) {
 		uint32_t way = from_last ? c->ways - 1 - i : i;
 		if (tags[way] == CACHE_EMPTY)
@@ -183,7 +189,7 @@ static uint32_t choose(struct cache *c, uint32_t set)
 	}
 	switch (c->policy) {
 	case REPLACE_LRU:
-		return lru_victim(c, set);
+		break;
 	case REPLACE_PLRU:
 		return plru_victim(c, set);
 	case REPLACE_QLRU:
