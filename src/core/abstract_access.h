@@ -224,8 +224,7 @@ INLINE void wait_registers(struct chrono *v, const enum chrono_mode mode, struct
 		const struct registers *r = &v->missing[i];
 		if (!r->nr)
 			continue;
-		struct when free = { 0 };
-		keep(mode, &free, &r->end[r->next]);
+		struct when free = recall(mode, &r->end, r->next);
 		free.t = free.t > r->known ? free.t - r->known : 0;
 		if (constrain(v, mode, w, &free))
 			y->why = REASON_MISSES;
@@ -243,11 +242,12 @@ INLINE void hold_registers(struct chrono *v, const enum chrono_mode mode, const 
 		r->next = at + 1 == r->nr ? 0 : at + 1;
 		for (uint32_t before; at != r->next; at = before) {
 			before = at ? at - 1 : r->nr - 1;
-			if (r->end[before].t <= there->t)
+			if (r->end.at[before].t <= there->t)
 				break;
-			keep(mode, &r->end[at], &r->end[before]);
+			const struct when held = recall(mode, &r->end, before);
+			keep_at(mode, &r->end, at, &held);
 		}
-		keep(mode, &r->end[at], there);
+		keep_at(mode, &r->end, at, there);
 	}
 }
 
@@ -274,7 +274,7 @@ INLINE void miss(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 	transfer(v, mode, y, w, from);
 	w->t += v->cost.level[from];
 	uint32_t slot1 = within(outcome_slot(word), v->line1.nr), slot2 = within(outcome_slot2(word), v->line2.nr);
-	struct when below = line_there(mode, &v->line2, slot2);
+	struct when below = recall(mode, &v->line2.there, slot2);
 	if (constrain(v, mode, w, &below)) {
 		y->why = REASON_LOAD;
 		if (makes_records(mode)) {
@@ -311,7 +311,7 @@ INLINE void fill(struct chrono *v, const enum chrono_mode mode, struct way *y, s
 		line_comes(mode, &v->line2, slot2, w, from);
 		return;
 	}
-	struct when below = line_there(mode, &v->line2, slot2);
+	struct when below = recall(mode, &v->line2.there, slot2);
 	bool waits = constrain(v, mode, w, &below);
 	wait_turn(v, w, slot1);
 	hold_registers(v, mode, w, first, from);
@@ -358,7 +358,7 @@ INLINE void hit(struct chrono *v, const enum chrono_mode mode, struct way *y, st
 	there->t += v->cost.load[outcome_simple(word)];
 	if (outcome_slot(word) >= v->line1.nr)
 		return;
-	struct when comes = line_there(mode, &v->line1, outcome_slot(word));
+	struct when comes = recall(mode, &v->line1.there, outcome_slot(word));
 	if (constrain(v, mode, there, &comes)) {
 		y->why = REASON_LOAD;
 		if (makes_records(mode)) {
@@ -401,9 +401,9 @@ INLINE void start_anew(struct chrono *v, const enum chrono_mode mode, struct way
 INLINE void collide(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, uint64_t word)
 {
 	unsigned distance = outcome_distance(word), near = distance < NEAR_STORES ? distance : NEAR_STORES;
-	const struct when *freed = &v->freed[(v->nr_written - distance) % STORE_RING];
+	uint64_t number = (v->nr_written - distance) % STORE_RING;
 
-	if (v->freed[(v->nr_written - near) % STORE_RING].t <= w->t || freed->t <= w->t)
+	if (v->freed.at[(v->nr_written - near) % STORE_RING].t <= w->t || v->freed.at[number].t <= w->t)
 		return;
 	if (outcome_kind(word) != OUTCOME_PARTIAL) {
 		if (outcome_kind(word) == OUTCOME_ALIAS_PART && outcome_split(word) != SPLIT_NONE && v->cost.alias_again) {
@@ -414,7 +414,7 @@ INLINE void collide(struct chrono *v, const enum chrono_mode mode, struct way *y
 		w->t += v->cost.alias;
 		return;
 	}
-	constrain(v, mode, w, freed);
+	constrain_at(v, mode, w, &v->freed, number);
 	y->why = REASON_LOAD;
 	w->t += v->cost.forward_fail;
 }
@@ -424,7 +424,9 @@ INLINE void forward(struct chrono *v, const enum chrono_mode mode, struct way *y
 {
 	uint64_t after = v->cost.forward[!!(y->kind & INSN_VECTOR_MEM)] + (outcome_kind(word) == OUTCOME_NARROW ? v->cost.narrow : 0);
 
-	if (constrain_after(v, mode, there, &v->written[(v->nr_written - outcome_distance(word)) % STORE_RING], after))
+	const struct when written = recall(mode, &v->written, (v->nr_written - outcome_distance(word)) % STORE_RING);
+
+	if (constrain_after(v, mode, there, &written, after))
 		y->why = REASON_LOAD;
 	if (makes_records(mode) && outcome_distance(word) < v->cost.store_queue && y->level < LEVEL_FORWARD)
 		y->level = LEVEL_FORWARD;
@@ -453,7 +455,8 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 	there.t += extra;
 	if (__builtin_expect(outcome_kind(word) == OUTCOME_RENAMED, 0)) {
 		constrain(v, mode, &y->complete, &there);
-		constrain_after(v, mode, &y->loaded, &v->stored[(v->nr_written - outcome_distance(word)) % STORE_RING], extra);
+		const struct when stored = recall(mode, &v->stored, (v->nr_written - outcome_distance(word)) % STORE_RING);
+		constrain_after(v, mode, &y->loaded, &stored, extra);
 	} else {
 		constrain(v, mode, &y->loaded, &there);
 	}

@@ -81,31 +81,40 @@ unsigned chrono_count(struct chrono *v, unsigned counting, uint64_t record, uint
 
 /* --- the whole --------------------------------------------------------------------------------------- */
 
+static int times_init(struct times *l, enum chrono_mode mode, uint64_t nr)
+{
+	l->at = calloc(nr, sizeof *l->at);
+	l->who = tells_who(mode) ? calloc(nr, sizeof *l->who) : NULL;
+	return l->at && (l->who || !tells_who(mode)) ? 0 : -ENOMEM;
+}
+
+static void times_fini(struct times *l)
+{
+	free(l->at);
+	free(l->who);
+}
+
 /* A ring of what the last `entries` did, and of the one before them. What one instruction adds comes when it has looked at those. */
-static int ring(struct when **out, uint64_t *mask, uint64_t entries)
+static int ring(struct times *l, enum chrono_mode mode, uint64_t *mask, uint64_t entries)
 {
 	uint64_t n = 1;
 
 	while (n <= entries)
 		n *= 2;
 	*mask = n - 1;
-	*out = calloc(n, sizeof **out);
-	return *out ? 0 : -ENOMEM;
+	return times_init(l, mode, n);
 }
 
 static int arrivals_init(struct arrivals *l, enum chrono_mode mode, uint32_t nr)
 {
 	l->nr = nr;
-	l->there = calloc(nr, sizeof *l->there);
-	l->who = tells_who(mode) ? calloc(nr, sizeof *l->who) : NULL;
 	l->from = makes_records(mode) ? calloc(nr, sizeof *l->from) : NULL;
-	return l->there && (l->who || !tells_who(mode)) && (l->from || !makes_records(mode)) ? 0 : -ENOMEM;
+	return l->from || !makes_records(mode) ? times_init(&l->there, mode, nr) : -ENOMEM;
 }
 
 static void arrivals_fini(struct arrivals *l)
 {
-	free(l->there);
-	free(l->who);
+	times_fini(&l->there);
 	free(l->from);
 }
 
@@ -145,8 +154,7 @@ static int make_registers(struct chrono *v)
 		v->missing[i] = (struct registers){ .nr = m->most, .known = m->known };
 		if (!m->most)
 			continue;
-		v->missing[i].end = calloc(m->most, sizeof *v->missing[i].end);
-		if (!v->missing[i].end)
+		if (times_init(&v->missing[i].end, v->mode, m->most))
 			return -ENOMEM;
 	}
 	return 0;
@@ -168,30 +176,33 @@ static int make_taint(struct chrono *v)
 static int make(struct chrono *v, const struct core_desc *d)
 {
 	uint64_t slots = v->cost.rob > v->cost.queue ? v->cost.rob : v->cost.queue;
-	int err = ring(&v->rob, &v->ring_mask, slots);
+	int err = ring(&v->rob, v->mode, &v->ring_mask, slots);
 
 	if (!err)
-		err = ring(&v->queued, &v->ring_mask, slots);
+		err = ring(&v->queued, v->mode, &v->ring_mask, slots);
 	if (!err)
-		err = ring(&v->loads, &v->loads_mask, v->cost.load_queue);
+		err = ring(&v->loads, v->mode, &v->loads_mask, v->cost.load_queue);
 	if (!err)
-		err = ring(&v->stores, &v->stores_mask, v->cost.store_queue);
+		err = ring(&v->stores, v->mode, &v->stores_mask, v->cost.store_queue);
 	if (!err && v->cost.waiting)
-		err = ring(&v->left, &v->left_mask, v->cost.waiting);
+		err = ring(&v->left, v->mode, &v->left_mask, v->cost.waiting);
 	if (!err)
 		err = arrivals_init(&v->line1, v->mode, (uint32_t)(d->l1d_size / d->l1d_line));
 	if (!err)
 		err = arrivals_init(&v->line2, v->mode, 1 + (uint32_t)((d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line));
-	v->written = calloc(STORE_RING, sizeof *v->written);
-	v->freed = calloc(STORE_RING, sizeof *v->freed);
-	v->stored = d->forward_renamed ? calloc(STORE_RING, sizeof *v->stored) : NULL;
+	if (!err)
+		err = times_init(&v->written, v->mode, STORE_RING);
+	if (!err)
+		err = times_init(&v->freed, v->mode, STORE_RING);
+	if (!err && d->forward_renamed)
+		err = times_init(&v->stored, v->mode, STORE_RING);
+	if (!err && v->cost.taken_in_flight)
+		err = times_init(&v->taken, v->mode, v->cost.taken_in_flight);
 	v->ways = (uint32_t)d->l1d_ways;
 	v->ways2 = (uint32_t)d->l2_ways;
 	v->array = d->l2_size && d->l2_array_busy ? calloc(v->cost.arrays, sizeof *v->array) : NULL;
-	v->taken = v->cost.taken_in_flight ? calloc(v->cost.taken_in_flight, sizeof *v->taken) : NULL;
 	v->coming = d->l1d_set_fill ? calloc(v->line1.nr / v->ways, sizeof *v->coming) : NULL;
-	if (!v->written || !v->freed || (d->forward_renamed && !v->stored) || (d->l1d_set_fill && !v->coming) ||
-	    (d->l2_size && d->l2_array_busy && !v->array) || (v->cost.taken_in_flight && !v->taken))
+	if ((d->l1d_set_fill && !v->coming) || (d->l2_size && d->l2_array_busy && !v->array))
 		err = -ENOMEM;
 	if (!err)
 		err = make_registers(v);
@@ -244,18 +255,18 @@ void chrono_free(struct chrono *v)
 {
 	if (!v)
 		return;
-	free(v->rob);
-	free(v->queued);
-	free(v->loads);
-	free(v->stores);
-	free(v->left);
-	free(v->taken);
+	times_fini(&v->rob);
+	times_fini(&v->queued);
+	times_fini(&v->loads);
+	times_fini(&v->stores);
+	times_fini(&v->left);
+	times_fini(&v->taken);
 	free(v->bound);
 	for (unsigned i = 0; i < NR_MISSES; i++)
-		free(v->missing[i].end);
-	free(v->written);
-	free(v->freed);
-	free(v->stored);
+		times_fini(&v->missing[i].end);
+	times_fini(&v->written);
+	times_fini(&v->freed);
+	times_fini(&v->stored);
 	arrivals_fini(&v->line1);
 	free(v->coming);
 	free(v->array);

@@ -30,12 +30,12 @@ static inline void drain_one(struct chrono *v, const enum chrono_mode mode, stru
 	is.blocks -= is.joins && write_start(v, v->drain.t) >= left.t;
 	if (is.blocks) {
 		constrain(v, mode, &v->drain, &left);
-		if (is.part_of && write_start(v, v->freed[(number - is.part_of) % STORE_RING].t) + v->cost.part_recent > v->drain.t)
+		if (is.part_of && write_start(v, v->freed.at[(number - is.part_of) % STORE_RING].t) + v->cost.part_recent > v->drain.t)
 			v->drain.t += v->cost.part_again;
 		v->drain.t += is.blocks * v->inverse[RESOURCE_DRAIN];
 		add_self(v, mode, &v->drain);
 	}
-	keep(mode, &v->freed[number % STORE_RING], &v->drain);
+	keep_at(mode, &v->freed, number % STORE_RING, &v->drain);
 }
 
 /* Out of line, and by value, as miss_plain(): the stores among the words of an instruction, from `from` on; `extra`: of splits. */
@@ -50,7 +50,7 @@ static __attribute__((noinline)) void drain_merged(struct chrono *v, const enum 
 		return;
 	v->drain.t += extra;
 	constrain(v, mode, &v->leave, &v->drain);
-	keep(mode, &v->freed[(v->nr_written - 1) % STORE_RING], &v->drain);
+	keep_at(mode, &v->freed, (v->nr_written - 1) % STORE_RING, &v->drain);
 }
 
 /* The stores of an instruction, whose words are [word, end): they have left the queue at v->drain. */
@@ -70,7 +70,7 @@ INLINE void drain(struct chrono *v, const enum chrono_mode mode, const struct wh
 	add_self(v, mode, &v->drain);
 	keep(mode, &v->stores_freed, &v->drain);
 	for (unsigned i = 1; i <= y->nr_stores; i++)
-		keep(mode, &v->freed[(v->nr_written - i) % STORE_RING], &v->drain);
+		keep_at(mode, &v->freed, (v->nr_written - i) % STORE_RING, &v->drain);
 }
 
 #endif

@@ -17,6 +17,7 @@
 #define CYCLEWISE_CORE_ABSTRACT_RECIPE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/bind.h"
@@ -111,30 +112,33 @@ enum recipe_path {
 #define PATH_ANY_FLAGS ((uint32_t)INSN_PREFETCH | INSN_REP | INSN_LOCKED | INSN_ACQUIRE | INSN_FENCE | INSN_SERIALIZE | \
                         INSN_DISPATCH_SERIALIZE | INSN_FLUSH | INSN_SYSCALL | INSN_MICROCODED)
 
+/* The common paths ask for what stands in the first of its two lines of cache alone. */
 struct recipe {
-	_Alignas(128) struct part part[NR_PARTS + 1]; /* lines of cache are the recipe's own, and its place is a shift */
+	_Alignas(128) uint32_t insn;   /* index of the static instruction */
 	uint32_t flags;                /* enum insn_flags */
-	uint32_t insn;                 /* index of the static instruction */
-	uint16_t branch_ports;         /* first of a pair: those of the branch */
 	uint16_t timed;                /* enum timed_flags that each record of it has */
-	uint8_t slots, decode_uops, length, branch; /* slots: 0 of a fused pair's branch, or move; decode_uops: 0 of what comes along with that */
+	uint8_t path;                  /* enum recipe_path */
+	uint8_t slots, uops, decode_uops, branch; /* slots: 0 of a fused pair's branch, or move; decode_uops: 0 of what comes along with that; uops: unfused */
 	uint8_t latency, load_extra, class;
+	uint8_t address_extra;         /* of load_extra, what a load's address takes, before the access */
 	uint8_t nr_addr, nr_data, nr_dst;
 	/* data beyond nr_data: REG_NONE; dst beyond nr_dst: RECIPE_NOWHERE */
-	uint8_t addr[INSN_ADDRS], data[INSN_DATAS], data_late[INSN_DATAS], dst[INSN_DSTS], dst_latency[INSN_DSTS];
-	uint8_t uops;                  /* unfused */
+	uint8_t addr[INSN_ADDRS], data[INSN_DATAS], dst[INSN_DSTS];
 	uint8_t result, takes;         /* RESULT_, TAKES_ */
-	uint8_t path;                  /* enum recipe_path */
 	bool second;                   /* of a macro-fused pair: nothing of its own */
-	uint8_t sync_uses, stack_pointer; /* uses behind those of PART_SPLIT: of the uop that brings that register up to date; 0: none */
-	uint8_t address_extra;         /* of load_extra, what a load's address takes, before the access */
 	bool stores_result;            /* what it computes is stored as soon as it is there */
 	bool eliminated;               /* a move or zero idiom that rename does */
+	_Alignas(8) struct part part[NR_PARTS + 1];
+	uint8_t data_late[INSN_DATAS], dst_latency[INSN_DSTS];
+	uint16_t branch_ports;         /* first of a pair: those of the branch */
+	uint8_t length;
+	uint8_t sync_uses, stack_pointer; /* uses behind those of PART_SPLIT: of the uop that brings that register up to date; 0: none */
 	/* Who looks for loads whose address comes straight from a load wants these; sets of general registers. */
-	uint64_t writes, loads;        /* it writes; of these, what it does not write back to */
 	bool from_load;                /* what it writes comes straight from its load */
 	uint8_t copies;                /* the general register that it copies; REG_NONE: it does not */
+	uint64_t writes, loads;        /* it writes; of these, what it does not write back to */
 };
+_Static_assert(offsetof(struct recipe, part[PART_STA]) == 64 && sizeof(struct recipe) == 128, "two lines, and what they hold");
 
 struct recipes {
 	const struct core_desc *desc;

@@ -25,6 +25,16 @@ struct when {
 	taint who;
 };
 
+/*
+ * Many of them, what they are due to apart: modes that tell nobody have half as much in their caches. A time there is a struct of its own,
+ * so that storing one is known to change no other number.
+ */
+struct moment { uint64_t t; };
+struct times {
+	struct moment *at;             /* [nr] */
+	taint *who;                    /* [nr]: as of struct when; NULL: the mode does not tell */
+};
+
 enum {
 	STORE_RING = OUTCOME_FAR + 1,
 	NEAR_STORES = 64,              /* so many of it stay in the nearest cache */
@@ -53,7 +63,7 @@ struct waiting {
  * free first.
  */
 struct registers {
-	struct when *end;              /* [nr] */
+	struct times end;              /* [nr] */
 	uint32_t nr, next;
 	uint64_t known;                /* ticks from a request in L1 to when the level wants one for it */
 };
@@ -61,8 +71,7 @@ struct registers {
 /* When lines come to a cache: a mode has what it asks for alone, since these are more than fits into the nearest caches. */
 struct arrivals {
 	uint32_t nr;
-	uint64_t *there;               /* [nr]: ticks: the line is there */
-	taint *who;                    /* [nr]: as of struct when; NULL: mode PLAIN */
+	struct times there;            /* [nr]: the line is there */
 	uint8_t *from;                 /* [nr]: mode RECORDS: enum level that sent it last; else NULL */
 };
 
@@ -101,22 +110,23 @@ struct chrono {
 	uint64_t resource[NR_RESOURCES];
 	struct taint_users users[NR_RESOURCES];
 
-	struct when reg[NR_REGS + 1];  /* that of REG_NONE stays 0; one more, RECIPE_NOWHERE, is never read */
+	struct moment reg[NR_REGS + 1]; /* that of REG_NONE stays 0; one more, RECIPE_NOWHERE, is never read */
+	taint reg_who[NR_REGS + 1];    /* as of struct times */
 	uint8_t result[NR_REGS];       /* RESULT_, of vector registers */
 	uint64_t apart[NR_TAKES][NR_RESULTS]; /* ticks more until who takes so has such a result */
 	struct when serial, memory_floor, loads_done, stores_freed, drain;
 	struct when leave;             /* where stores are merged: the next may leave for its write */
 	struct when pair;              /* what the first of a macro-fused pair resolved */
 	uint64_t ring_mask;            /* of rob and queued, by slot */
-	struct when *rob;              /* [slot & mask]: its commit */
-	struct when *queued;           /* [slot & mask]: its dispatch */
+	struct times rob;              /* [slot & mask]: its commit */
+	struct times queued;           /* [slot & mask]: its dispatch */
 	uint64_t loads_mask, stores_mask;
-	struct when *loads, *stores;   /* [n & mask]: commit of the n-th load; drain of the n-th store */
+	struct times loads, stores;    /* [n & mask]: commit of the n-th load; drain of the n-th store */
 	uint64_t nr_loads, nr_stores;
 	struct registers missing[NR_MISSES];
-	struct when *written;          /* [n % STORE_RING]: data of the n-th store known */
-	struct when *stored;           /* [n % STORE_RING]: the register that it stores known; NULL: no load is renamed */
-	struct when *freed;            /* [n % STORE_RING]: it has left the store queue */
+	struct times written;          /* [n % STORE_RING]: data of the n-th store known */
+	struct times stored;           /* [n % STORE_RING]: the register that it stores known; none: no load is renamed */
+	struct times freed;            /* [n % STORE_RING]: it has left the store queue */
 	uint64_t nr_written;
 	struct arrivals line1, line2;     /* of L1D, L2 */
 	struct coming *coming;         /* [set of L1D]; NULL: a set takes any number of lines */
@@ -124,7 +134,7 @@ struct chrono {
 	uint32_t ways, ways2;          /* of L1D, L2 */
 	uint64_t memory[MOST_MEMORY];  /* [n % cost.memory]: ticks when the n-th that accesses memory was dispatched */
 	uint64_t nr_memory;
-	struct when *taken;            /* [n % cost.taken_in_flight]: commit of the n-th taken branch; NULL: they are not limited */
+	struct times taken;            /* [n % cost.taken_in_flight]: commit of the n-th taken branch; none: they are not limited */
 	uint64_t nr_taken;
 	struct waiting *scheduler[CORE_SCHEDULERS];
 	struct slots *bound;           /* [CORE_PORTS]: those of pairs, to which uops are bound as if by chance; NULL: there are none */
@@ -132,7 +142,7 @@ struct chrono {
 	uint16_t turn_behind;          /* of the ports in turn, those behind the one that was bound last */
 	struct woken woken[NR_REGS + 1];
 	uint64_t chosen[NR_PARTS];     /* where its parts may choose: uops of the present instruction in each scheduler, CHOSEN_BITS for one */
-	struct when *left;             /* [n & left_mask]: the n-th uop left the queue in front of schedulers for its own */
+	struct times left;             /* [n & left_mask]: the n-th uop left the queue in front of schedulers for its own */
 	struct when entered[NR_PARTS]; /* the present instruction's uops, where they pass that queue */
 	uint64_t left_mask, nr_left;
 
@@ -177,6 +187,31 @@ INLINE void keep(const enum chrono_mode mode, struct when *to, const struct when
 		to->who = from->who;
 }
 
+/* The n-th of many, and of registers. */
+INLINE struct when recall(const enum chrono_mode mode, const struct times *l, uint64_t n)
+{
+	return (struct when){ .t = l->at[n].t, .who = tells_who(mode) ? l->who[n] : 0 };
+}
+
+INLINE void keep_at(const enum chrono_mode mode, const struct times *l, uint64_t n, const struct when *from)
+{
+	l->at[n].t = from->t;
+	if (tells_who(mode))
+		l->who[n] = from->who;
+}
+
+INLINE struct when recall_reg(const struct chrono *v, const enum chrono_mode mode, unsigned reg)
+{
+	return (struct when){ .t = v->reg[reg].t, .who = tells_who(mode) ? v->reg_who[reg] : 0 };
+}
+
+INLINE void keep_reg(struct chrono *v, const enum chrono_mode mode, unsigned reg, const struct when *from)
+{
+	v->reg[reg].t = from->t;
+	if (tells_who(mode))
+		v->reg_who[reg] = from->who;
+}
+
 /* ConstrainBy: whether `c` is what `this` waits for now. */
 INLINE bool constrain(struct chrono *v, const enum chrono_mode mode, struct when *this, const struct when *c)
 {
@@ -189,6 +224,19 @@ INLINE bool constrain(struct chrono *v, const enum chrono_mode mode, struct when
 	if (mode == CHRONO_TAINT && c->t == this->t)
 		this->who = taint_union(&v->taints, this->who, c->who);
 	return false;
+}
+
+/* The same by the n-th of many, and by a register. */
+INLINE bool constrain_at(struct chrono *v, const enum chrono_mode mode, struct when *this, const struct times *l, uint64_t n)
+{
+	const struct when w = recall(mode, l, n);
+	return constrain(v, mode, this, &w);
+}
+
+INLINE bool constrain_reg(struct chrono *v, const enum chrono_mode mode, struct when *this, unsigned reg)
+{
+	const struct when w = recall_reg(v, mode, reg);
+	return constrain(v, mode, this, &w);
 }
 
 /* Why the flow waits: mode PLAIN does not ask. */
@@ -253,16 +301,9 @@ INLINE void add_self(struct chrono *v, const enum chrono_mode mode, struct when 
 
 /* --- lines of caches --------------------------------------------------------------------------------- */
 
-INLINE struct when line_there(const enum chrono_mode mode, const struct arrivals *l, uint32_t slot)
-{
-	return (struct when){ .t = l->there[slot], .who = tells_who(mode) ? l->who[slot] : 0 };
-}
-
 INLINE void line_comes(const enum chrono_mode mode, struct arrivals *l, uint32_t slot, const struct when *w, enum level from)
 {
-	l->there[slot] = w->t;
-	if (tells_who(mode))
-		l->who[slot] = w->who;
+	keep_at(mode, &l->there, slot, w);
 	if (makes_records(mode))
 		l->from[slot] = (uint8_t)from;
 }
@@ -273,9 +314,9 @@ INLINE void lines_ahead(struct chrono *const *v, unsigned nr_v, const enum chron
 	for (; word < end; word++) {
 		unsigned slot = outcome_slot2(*word);
 		for (unsigned i = 0; __builtin_expect(slot != 0, 0) && i < nr_v; i++) {
-			__builtin_prefetch(&v[i]->line2.there[slot]);
+			__builtin_prefetch(&v[i]->line2.there.at[slot]);
 			if (tells_who(mode))
-				__builtin_prefetch(&v[i]->line2.who[slot]);
+				__builtin_prefetch(&v[i]->line2.there.who[slot]);
 		}
 	}
 }
@@ -315,6 +356,17 @@ static inline uint64_t waiting_next(const struct waiting *w)
 	return w->now;
 }
 
+/* To `cycle`, the first after now that gives any back. */
+static inline void waiting_give(struct waiting *w, uint64_t cycle)
+{
+	uint64_t at = cycle % WAITING_WINDOW;
+
+	w->held -= w->given[at];
+	w->given[at] = 0;
+	w->some[at / 64] &= ~(UINT64_C(1) << (at % 64));
+	w->now = cycle;
+}
+
 /* To the cycle of dispatch, if it is not there yet. */
 static inline void waiting_advance(struct waiting *w)
 {
@@ -333,7 +385,7 @@ static __attribute__((noinline)) struct when waiting_room(struct chrono *v, cons
 		if (next == w->now)
 			break;                 /* another part of the same instruction holds them */
 		struct when free = { next * ABSTRACT_TICKS, mode == CHRONO_TAINT ? w->who[next % WAITING_WINDOW] : 0 };
-		waiting_pass(w, next);
+		waiting_give(w, next);
 		constrain(v, mode, &t, &free);
 	}
 	return t;
@@ -431,18 +483,18 @@ INLINE bool constrain_queue(struct chrono *v, const enum chrono_mode mode, struc
 	bool waits = false;
 
 	if (v->nr_left)
-		keep(mode, &enter, &v->left[(v->nr_left - 1) & v->left_mask]);
+		enter = recall(mode, &v->left, (v->nr_left - 1) & v->left_mask);
 	for (unsigned told = 0; told < p->uops; told += u->amount, u++) {
 		for (unsigned i = 0; u->resource && i < u->amount; i++) {
 			bool queued = u->resource & v->recipes->queued;
 			if (queued && v->nr_left >= v->cost.waiting)
-				waits |= constrain(v, mode, this, &v->left[(v->nr_left - v->cost.waiting) & v->left_mask]);
+				waits |= constrain_at(v, mode, this, &v->left, (v->nr_left - v->cost.waiting) & v->left_mask);
 			if (queued)
 				constrain(v, mode, &enter, this);
 			unsigned s = emptiest(v, u->resource, queued ? enter.t : this->t);
 			bool full = constrain_scheduler(v, mode, queued ? &enter : this, v->scheduler[s], 1);
 			if (queued)
-				keep(mode, &v->left[v->nr_left++ & v->left_mask], &enter);
+				keep_at(mode, &v->left, v->nr_left++ & v->left_mask, &enter);
 			else
 				waits |= full;
 			chosen += UINT64_C(1) << s * CHOSEN_BITS;

@@ -35,7 +35,7 @@ INLINE const uint64_t *code_words(struct chrono *v, struct flow *f, const enum c
 			if (level != LEVEL_L1) {
 				transfer(v, mode, y, &f->supply, level);
 				there += v->cost.code[level];
-				struct when below = line_there(mode, &v->line2, within(outcome_slot2(*word), v->line2.nr));
+				struct when below = recall(mode, &v->line2.there, within(outcome_slot2(*word), v->line2.nr));
 				constrain(v, mode, &f->supply, &below);
 				y->psv |= PSV_DR_L1;
 				y->code_level = (uint8_t)level;
@@ -100,7 +100,7 @@ INLINE void offer(struct chrono *v, struct flow *f, const enum chrono_mode mode,
 	const struct recipe *p = y->p;
 	uint64_t last = f->nr_slots + at_most(y->slots, v->cost.queue);
 
-	constrain(v, mode, &f->supply, &v->queued[(last - v->cost.queue - 1) & v->ring_mask]);
+	constrain_at(v, mode, &f->supply, &v->queued, (last - v->cost.queue - 1) & v->ring_mask);
 	const struct when least = f->supply;
 	if (y->flags & OUTCOME_DECODED) {
 		if (y->flags & OUTCOME_BLOCK)
@@ -124,19 +124,26 @@ INLINE void wait_dispatch(struct chrono *v, struct flow *f, const enum chrono_mo
 		because(mode, &f->why, why);
 }
 
+/* For the one that had its entry. */
+INLINE void wait_entry(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct times *l, uint64_t n, unsigned why)
+{
+	const struct when free = recall(mode, l, n);
+	wait_dispatch(v, f, mode, &free, why);
+}
+
 /* Entries of the queues that the instruction needs, and what serialises. */
 INLINE void admit(struct chrono *v, struct flow *f, const enum chrono_mode mode, const struct way *y)
 {
 	uint64_t last = f->nr_slots + at_most(y->slots, v->cost.rob);
 
-	wait_dispatch(v, f, mode, &v->rob[(last - v->cost.rob - 1) & v->ring_mask], REASON_ROB);
+	wait_entry(v, f, mode, &v->rob, (last - v->cost.rob - 1) & v->ring_mask, REASON_ROB);
 	if (y->loads) {
 		last = v->nr_loads + at_most(y->loads, v->cost.load_queue);
-		wait_dispatch(v, f, mode, &v->loads[(last - v->cost.load_queue - 1) & v->loads_mask], REASON_LOAD_QUEUE);
+		wait_entry(v, f, mode, &v->loads, (last - v->cost.load_queue - 1) & v->loads_mask, REASON_LOAD_QUEUE);
 	}
 	if (y->stores) {
 		last = v->nr_stores + at_most(y->stores, v->cost.store_queue);
-		wait_dispatch(v, f, mode, &v->stores[(last - v->cost.store_queue - 1) & v->stores_mask], REASON_STORE_QUEUE);
+		wait_entry(v, f, mode, &v->stores, (last - v->cost.store_queue - 1) & v->stores_mask, REASON_STORE_QUEUE);
 	}
 	wait_dispatch(v, f, mode, &v->serial, REASON_SERIAL);
 	if (__builtin_expect(y->kind & INSN_SERIALIZE, 0))
@@ -222,7 +229,7 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 	}
 	constrain(v, mode, &f->dispatch, &f->frontend);
 	for (unsigned i = 0; i < y->slots; i++)
-		keep(mode, &v->queued[(f->nr_slots + i) & v->ring_mask], &f->dispatch);
+		keep_at(mode, &v->queued, (f->nr_slots + i) & v->ring_mask, &f->dispatch);
 	because(mode, &f->why_supply, REASON_NONE);
 }
 
@@ -232,13 +239,13 @@ INLINE void dispatch(struct chrono *v, struct flow *f, const enum chrono_mode mo
 INLINE void sync_stack(struct chrono *v, const enum chrono_mode mode, struct way *y)
 {
 	const struct part *split = &y->p->part[PART_SPLIT];
-	struct when w = y->start, *pointer = &v->reg[y->p->stack_pointer];
+	struct when w = y->start;
 
-	constrain(v, mode, &w, pointer);
+	constrain_reg(v, mode, &w, y->p->stack_pointer);
 	take(v, mode, y, v->use + split->use + split->nr_uses, y->p->sync_uses, &w);
 	w.t += v->cost.latency[LATENCY_INTEGER];
 	add_self(v, mode, &w);
-	keep(mode, pointer, &w);
+	keep_reg(v, mode, y->p->stack_pointer, &w);
 }
 
 INLINE void wait_fence(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *w, const struct when *c)
@@ -253,7 +260,7 @@ INLINE void execute_memory(struct chrono *v, const enum chrono_mode mode, const 
 	const struct recipe *p = y->p;
 
 	for (unsigned i = 0; i < p->nr_addr; i++)
-		if (constrain(v, mode, &y->address, &v->reg[p->addr[i]])) {
+		if (constrain_reg(v, mode, &y->address, p->addr[i])) {
 			y->why = REASON_LATENCY;
 			y->by = y->address.who;
 		}
@@ -289,6 +296,12 @@ INLINE void wait_operand(struct chrono *v, const enum chrono_mode mode, struct w
 	}
 }
 
+INLINE void wait_reg(struct chrono *v, const enum chrono_mode mode, struct way *y, unsigned reg)
+{
+	const struct when w = recall_reg(v, mode, reg);
+	wait_operand(v, mode, y, &w);
+}
+
 /* By its data: what it computes. y->end is its start afterwards, and the time of a result of latency 0. */
 INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, const enum recipe_path path, struct way *y)
 {
@@ -297,13 +310,13 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, const
 	if (y->eliminated)
 		y->end = (struct when){ 0 };   /* renamed: neither dispatch nor a port is waited for */
 	if (path_is_simple(path)) {
-		wait_operand(v, mode, y, &v->reg[p->data[0]]); /* no register where there is none */
-		wait_operand(v, mode, y, &v->reg[p->data[1]]);
+		wait_reg(v, mode, y, p->data[0]); /* no register where there is none */
+		wait_reg(v, mode, y, p->data[1]);
 		for (unsigned i = 2; i < p->nr_data; i++)
-			wait_operand(v, mode, y, &v->reg[p->data[i]]);
+			wait_reg(v, mode, y, p->data[i]);
 	} else {
 		for (unsigned i = 0; i < p->nr_data; i++) {
-			struct when w = v->reg[p->data[i]];
+			struct when w = recall_reg(v, mode, p->data[i]);
 			uint64_t late = p->data_late[i] * v->cost.latency[p->class];
 			w.t = w.t > late ? w.t - late : 0;
 			if (p->data[i] >= REG_VECTOR && !y->eliminated)
@@ -333,24 +346,23 @@ INLINE void write_results(struct chrono *v, const enum chrono_mode mode, const e
 	y->end.t += p->latency * each;
 	constrain(v, mode, &y->complete, &y->end);
 	if (path_is_simple(path)) {
-		keep(mode, &v->reg[p->dst[0]], &y->end);
-		keep(mode, &v->reg[p->dst[1]], &y->end);
+		keep_reg(v, mode, p->dst[0], &y->end);
+		keep_reg(v, mode, p->dst[1], &y->end);
 		for (unsigned i = 2; i < p->nr_dst; i++)
-			keep(mode, &v->reg[p->dst[i]], &y->end);
+			keep_reg(v, mode, p->dst[i], &y->end);
 		return;
 	}
 	for (unsigned i = 0; i < p->nr_dst; i++) {
 		uint8_t latency = p->dst_latency[i];
-		struct when *reg = &v->reg[p->dst[i]];
+		struct when w = latency & DST_WRITEBACK ? y->address : start;
 		if (latency & DST_WRITEBACK) {
-			keep(mode, reg, &y->address);
-			reg->t += (latency & (DST_WRITEBACK - 1u)) * v->cost.latency[LATENCY_INTEGER];
-			add_self(v, mode, reg);
+			w.t += (latency & (DST_WRITEBACK - 1u)) * v->cost.latency[LATENCY_INTEGER];
+			add_self(v, mode, &w);
 		} else {
-			keep(mode, reg, &start);
-			reg->t += latency * each;
+			w.t += latency * each;
 		}
-		constrain(v, mode, &y->complete, reg);
+		keep_reg(v, mode, p->dst[i], &w);
+		constrain(v, mode, &y->complete, &w);
 		if (y->eliminated && p->nr_data)
 			v->woken[p->dst[i]] = v->woken[p->data[0]];
 		if (p->dst[i] >= REG_VECTOR)
@@ -366,16 +378,25 @@ INLINE void execute_stores(struct chrono *v, const enum chrono_mode mode, struct
 		s = y->data;                   /* a call stores the address behind it */
 	else
 		constrain(v, mode, &s, &y->end);
-	if (v->stored)
+	if (v->stored.at)
 		for (unsigned i = 0; i < y->nr_stores; i++)
-			keep(mode, &v->stored[(v->nr_written + i) % STORE_RING], &s);
+			keep_at(mode, &v->stored, (v->nr_written + i) % STORE_RING, &s);
 	issue(v, mode, y, PART_STD, &s);
 	s.t += y->p->stores_result ? 0 : v->cost.stored[!!(y->kind & INSN_VECTOR_MEM)];
 	add_self(v, mode, &s);
 	constrain(v, mode, &y->data, &s);
 	constrain(v, mode, &y->complete, &y->data);
 	for (unsigned i = 0; i < y->nr_stores; i++)
-		keep(mode, &v->written[v->nr_written++ % STORE_RING], &y->data);
+		keep_at(mode, &v->written, v->nr_written++ % STORE_RING, &y->data);
+}
+
+/* What the register has comes no sooner than at `end`. */
+INLINE void delay_reg(struct chrono *v, const enum chrono_mode mode, unsigned reg, const struct when *end)
+{
+	struct when w = recall_reg(v, mode, reg);
+
+	constrain(v, mode, &w, end);
+	keep_reg(v, mode, reg, &w);
 }
 
 INLINE void fences(struct chrono *v, struct flow *f, const enum chrono_mode mode, struct way *y)
@@ -394,7 +415,7 @@ INLINE void fences(struct chrono *v, struct flow *f, const enum chrono_mode mode
 		add_self(v, mode, &end);
 		constrain(v, mode, &y->complete, &end);
 		for (unsigned i = 0; i < y->p->nr_dst; i++)
-			constrain(v, mode, &v->reg[y->p->dst[i]], &end);
+			delay_reg(v, mode, y->p->dst[i], &end);
 	}
 	if (flags & (INSN_FENCE | INSN_LOCKED | INSN_ACQUIRE))
 		constrain(v, mode, &v->memory_floor, &y->complete);
@@ -415,16 +436,16 @@ INLINE void retire(struct chrono *v, struct flow *f, const enum chrono_mode mode
 		add_self(v, mode, &f->retire);
 	}
 	for (unsigned i = 0; i < slots; i++)
-		keep(mode, &v->rob[f->nr_slots++ & v->ring_mask], &f->retire);
+		keep_at(mode, &v->rob, f->nr_slots++ & v->ring_mask, &f->retire);
 	while (loads--)
-		keep(mode, &v->loads[v->nr_loads++ & v->loads_mask], &f->retire);
+		keep_at(mode, &v->loads, v->nr_loads++ & v->loads_mask, &f->retire);
 	if (y->kind & INSN_LOAD)
 		constrain(v, mode, &v->loads_done, &y->loaded);
 	if (!stores && !y->nr_stores)
 		return;
 	drain(v, mode, &f->retire, y, word, end);
 	while (stores--)
-		keep(mode, &v->stores[v->nr_stores++ & v->stores_mask], &v->drain);
+		keep_at(mode, &v->stores, v->nr_stores++ & v->stores_mask, &v->drain);
 	*drained = v->drain.t;
 }
 
@@ -433,8 +454,9 @@ INLINE void wait_taken(struct chrono *v, struct flow *f, const enum chrono_mode 
 {
 	uint32_t most = v->cost.taken_in_flight;
 
-	keep(mode, &v->taken[v->nr_taken++ % most], &f->retire);
-	if (v->nr_taken >= most && constrain_after(v, mode, &f->supply, &v->taken[v->nr_taken % most], v->cost.front + ABSTRACT_TICKS))
+	keep_at(mode, &v->taken, v->nr_taken++ % most, &f->retire);
+	const struct when oldest = recall(mode, &v->taken, v->nr_taken % most);
+	if (v->nr_taken >= most && constrain_after(v, mode, &f->supply, &oldest, v->cost.front + ABSTRACT_TICKS))
 		because(mode, &f->why_supply, REASON_TAKEN);
 }
 
@@ -451,7 +473,7 @@ INLINE bool follow(struct chrono *v, struct flow *f, const enum chrono_mode mode
 			y->why = RESOURCE_TAKEN;
 		if (y->p->branch == BRANCH_RETURN)
 			v->resource[RESOURCE_TAKEN] += v->cost.returned;
-		if (v->taken)
+		if (v->taken.at)
 			wait_taken(v, f, mode);
 	}
 	if (y->flags & OUTCOME_MISPREDICT) {
