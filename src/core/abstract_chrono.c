@@ -10,7 +10,7 @@
 
 void chrono_critical_one(struct chrono *v, uint64_t n)
 {
-	const struct lately *l = &v->lately[n % v->window];
+	const struct lately *l = &v->lately[n & v->lately_mask];
 
 	if (!l->counted)
 		return;
@@ -166,7 +166,10 @@ static int make_taint(struct chrono *v)
 
 	v->window = 2 * (uint64_t)v->cost.rob;
 	v->rows = g_array_new(FALSE, TRUE, sizeof(struct causality_row));
-	v->lately = calloc(v->window, sizeof *v->lately);
+	v->lately_mask = 1;
+	while (v->lately_mask <= v->window)
+		v->lately_mask *= 2;
+	v->lately = calloc(v->lately_mask--, sizeof *v->lately);
 	err = v->lately ? taints_init(&v->taints, (uint32_t)v->window + 1) : -ENOMEM;
 	for (unsigned i = 0; i < NR_RESOURCES && !err; i++)
 		err = taint_users_init(&v->users[i], &v->taints);

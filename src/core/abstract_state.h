@@ -155,7 +155,8 @@ struct chrono {
 
 	struct taints taints;
 	uint64_t window;               /* of the taint queue */
-	struct lately *lately;         /* [number % window] */
+	uint64_t lately_mask;
+	struct lately *lately;         /* [number & mask]: more than the window */
 	uint32_t *row_of;              /* [nr_row_of]: row + 1; 0: none */
 	size_t nr_row_of;
 	GArray *rows;                  /* struct causality_row */

@@ -19,7 +19,7 @@ int taints_init(struct taints *p, uint32_t window)
 {
 	uint64_t bits = 64, sets = 1;
 
-	while (bits < window)
+	while (bits < window + UINT64_C(63))
 		bits *= 2;
 	while (sets < bits * TAINT_SETS_EACH)
 		sets *= 2;
@@ -66,22 +66,18 @@ static struct held held(const struct taints *p, taint a)
 static inline void join(uint64_t *restrict to, const uint32_t words, struct held a, struct held b, uint64_t now)
 {
 	struct held older = a.made < b.made ? a : b, younger = a.made < b.made ? b : a;
-	uint64_t from = older.made + 1, low = UINT64_MAX << (from & 63);
 
 	for (uint32_t i = 0; i < words; i++)
 		to[i] = a.bits[i] | b.bits[i];
-	for (uint64_t i = from / 64; from <= younger.made && i <= younger.made / 64; i++) {
-		uint64_t at = i & (words - 1), high = i < younger.made / 64 ? UINT64_MAX : UINT64_MAX >> (63 - (younger.made & 63));
-		to[at] = (to[at] & ~(low & high)) | (younger.bits[at] & low & high);
-		low = UINT64_MAX;
-	}
-	taint_clear(to, words, younger.made + 1, now);
+	for (uint64_t word = older.made / 64; word++ != younger.made / 64;)
+		to[word & (words - 1)] = younger.bits[word & (words - 1)];
+	taint_go_on(to, words, younger.made, now);
 }
 
 static inline void copy(uint64_t *restrict to, const uint32_t words, struct held a, uint64_t now)
 {
 	memcpy(to, a.bits, words * sizeof *to);
-	taint_clear(to, words, a.made + 1, now);
+	taint_go_on(to, words, a.made, now);
 }
 
 /* Where the next set's members go. */
@@ -129,15 +125,15 @@ taint taint_union_slow(struct taints *p, taint a, taint b)
 
 taint taint_add_slow(struct taints *p, taint a)
 {
-	uint64_t at = p->now & (p->words * UINT64_C(64) - 1), *bits;
+	uint64_t *bits;
 
 	if (taint_alive(p, a)) {
 		bits = new_copy(p, held(p, a));
 	} else {
 		bits = new_set(p);
-		memset(bits, 0, p->words * sizeof *bits);
+		taint_none(bits, p->words);
 	}
-	bits[at / 64] |= UINT64_C(1) << (at & 63);
+	bits[p->now / 64 & (p->words - 1)] |= UINT64_C(1) << (p->now & 63);
 	return p->next;
 }
 
@@ -145,7 +141,7 @@ taint taint_of_users(struct taints *p, const struct taint_users *u)
 {
 	const struct held users = { u->bits, u->last };
 
-	if (p->now - u->last >= p->words * UINT64_C(64))
+	if (!taint_remembers(p, u->last))
 		return u->from;
 	if (taint_alive(p, u->from))
 		return new_union(p, users, held(p, u->from));

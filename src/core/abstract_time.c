@@ -518,7 +518,7 @@ INLINE void judge(struct chrono *v, struct flow *f, const struct way *y)
 
 	if (n > v->window && taint_has(&v->taints, f->dispatch.who, n - v->window))
 		chrono_critical_one(v, n - v->window);
-	v->lately[n % v->window] = (struct lately){
+	v->lately[n & v->lately_mask] = (struct lately){
 		y->p->insn, y->why == REASON_NONE ? f->why : y->why, (y->flags & OUTCOME_COUNTED) != 0,
 	};
 }

@@ -400,7 +400,7 @@ static void compare_taints(unsigned seen)
 	taints_fini(&p);
 }
 
-/* Sets of two words; of 8 and 16, which cores have; and of 32. */
+/* Sets of 4 words; of 8, as many as that memory just fits into, and 16, which cores have; and of 32. */
 static void test_taints(void **state)
 {
 	static const unsigned seen[] = { 100, 448, 896, 1100 };
