@@ -81,7 +81,7 @@ static inline void copy(uint64_t *restrict to, const uint32_t words, struct held
 }
 
 /* Where the next set's members go. */
-static uint64_t *new_set(struct taints *p)
+static inline uint64_t *new_set(struct taints *p)
 {
 	uint64_t at = p->next++ & p->mask;
 
@@ -103,11 +103,11 @@ static taint new_union(struct taints *p, struct held a, struct held b)
 	return p->next;
 }
 
-static uint64_t *new_copy(struct taints *p, struct held a)
+static inline uint64_t *new_copy(struct taints *p, struct held a)
 {
 	uint64_t *to = new_set(p);
 
-	if (p->words == 8)
+	if (__builtin_expect(p->words == 8, 1))
 		copy(to, 8, a, p->now);
 	else if (p->words == 16)
 		copy(to, 16, a, p->now);
@@ -127,7 +127,7 @@ taint taint_add_slow(struct taints *p, taint a)
 {
 	uint64_t *bits;
 
-	if (taint_alive(p, a)) {
+	if (__builtin_expect(taint_alive(p, a), 1)) {
 		bits = new_copy(p, held(p, a));
 	} else {
 		bits = new_set(p);

@@ -59,7 +59,7 @@ static inline void taint_go_on(uint64_t *bits, const uint32_t words, uint64_t ol
 {
 	uint64_t word = now / 64 - old / 64 < words ? old / 64 : now / 64 - words;
 
-	while (word++ != now / 64)
+	while (__builtin_expect(word++ != now / 64, 0))
 		bits[word & (words - 1)] = 0;
 }
 
