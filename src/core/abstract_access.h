@@ -419,11 +419,18 @@ INLINE void collide(struct chrono *v, const enum chrono_mode mode, struct way *y
 	w->t += v->cost.forward_fail;
 }
 
-/* What the load reads comes from the store at `distance`: *there goes to when, which is no sooner than from L1D. */
-INLINE void forward(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *there, uint64_t word)
+/*
+ * What a load at `t` reads comes from the store at `distance`: *there goes to when, which is no sooner than from L1D, and from the middle
+ * of a store that has not left its queue later than that.
+ */
+INLINE void forward(struct chrono *v, const enum chrono_mode mode, struct way *y, struct when *there, uint64_t word, uint64_t t)
 {
-	uint64_t after = v->cost.forward[!!(y->kind & INSN_VECTOR_MEM)] + (outcome_kind(word) == OUTCOME_NARROW ? v->cost.narrow : 0);
+	enum outcome_kind kind = outcome_kind(word);
+	bool narrow = kind == OUTCOME_NARROW || kind == OUTCOME_INSIDE;
+	uint64_t after = v->cost.forward[!!(y->kind & INSN_VECTOR_MEM)] + (narrow ? v->cost.narrow : 0);
 
+	if (kind == OUTCOME_INSIDE && v->freed.at[(v->nr_written - outcome_distance(word)) % STORE_RING].t > t)
+		there->t += v->cost.offset;
 	const struct when written = recall(mode, &v->written, (v->nr_written - outcome_distance(word)) % STORE_RING);
 
 	if (constrain_after(v, mode, there, &written, after))
@@ -449,7 +456,7 @@ INLINE void load_word(struct chrono *v, const enum chrono_mode mode, struct way 
 		collide(v, mode, y, &w, word);
 	struct when there = line(v, mode, y, &w, word);
 	if (__builtin_expect(outcome_distance(word) && !collides, 0))
-		forward(v, mode, y, &there, word);
+		forward(v, mode, y, &there, word, w.t);
 	there.t += v->cost.split[outcome_split(word)];
 	const uint64_t extra = (uint64_t)(y->p->load_extra - y->p->address_extra) * v->cost.load_extra;
 	there.t += extra;
@@ -479,8 +486,9 @@ INLINE void load_plain(struct chrono *v, const enum chrono_mode mode, struct way
 {
 	struct when there = y->address;
 
+	there.t += y->p->address_extra * v->cost.load_extra;
 	hit(v, mode, y, &there, word);
-	there.t += y->p->load_extra * v->cost.load_extra;
+	there.t += (uint64_t)(y->p->load_extra - y->p->address_extra) * v->cost.load_extra;
 	constrain(v, mode, &y->loaded, &there);
 	if (makes_records(mode) && y->level == LEVEL_NONE)
 		y->level = LEVEL_L1;
@@ -518,6 +526,7 @@ INLINE void accesses(struct chrono *v, const enum chrono_mode mode, struct way *
 		switch (outcome_kind(*word)) {
 		case OUTCOME_LOAD:
 		case OUTCOME_NARROW:
+		case OUTCOME_INSIDE:
 		case OUTCOME_PARTIAL:
 		case OUTCOME_ALIAS:
 		case OUTCOME_ALIAS_PART:

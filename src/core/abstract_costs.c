@@ -72,6 +72,7 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->stored[0] = ABSTRACT_TICKS;
 	c->stored[1] = ABSTRACT_TICKS + ticks(d->forward_from_vector);
 	c->narrow = ticks(d->forward_narrow);
+	c->offset = ticks(d->forward_offset);
 	c->set_fill = ticks(d->l1d_set_fill);
 	c->array_busy = ticks(d->l2_array_busy);
 	c->arrays = (uint32_t)d->l2_arrays;

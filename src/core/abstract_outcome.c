@@ -109,7 +109,10 @@ static enum outcome_kind load_kind(struct outcomes *o, const struct insn *in, co
 		return OUTCOME_PARTIAL;
 	if (renamed(o, in, s, from->distance))
 		return OUTCOME_RENAMED;
-	return s->bytes < o->shadow.bytes[(o->shadow.nr_stores - from->distance) & OUTCOME_FAR] ? OUTCOME_NARROW : OUTCOME_LOAD;
+	const struct shadow_extent *store = &o->shadow.extent[(o->shadow.nr_stores - from->distance) & OUTCOME_FAR];
+	if (s->bytes >= store->bytes)
+		return OUTCOME_LOAD;
+	return (uint16_t)s->addr == store->at ? OUTCOME_NARROW : OUTCOME_INSIDE;
 }
 
 /* `base`: the brief's. */

@@ -43,6 +43,7 @@ enum { OUTCOME_READS = 15 };
 enum outcome_kind {
 	OUTCOME_LOAD,                  /* all that it reads comes from the store at `distance`, or no byte does */
 	OUTCOME_NARROW,                /* a load of fewer bytes than that store's */
+	OUTCOME_INSIDE,                /* the same, which begins at another byte than that store */
 	OUTCOME_PARTIAL,               /* a load of some bytes from that store, the youngest that has any, and of others from elsewhere */
 	OUTCOME_ALIAS,                 /* a load that has only the low 12 bits of its address in common with that store */
 	OUTCOME_ALIAS_PART,            /* the same, of which by those bits that store does not hold all */

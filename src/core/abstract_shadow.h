@@ -32,11 +32,14 @@ struct shadow_place {
 	uint32_t store;
 };
 
+/* Of a store: its bytes, or as many as fit, and the lower bits of its address. */
+struct shadow_extent { uint16_t bytes, at; };
+
 struct shadow {
 	struct shadow_node node[SHADOW_NODES];
 	struct shadow_bucket bucket[SHADOW_BUCKETS];
 	uint32_t nr_nodes, nr_stores;
-	uint16_t bytes[OUTCOME_FAR + 1]; /* [lower bits of its number]: of the store, or as many as fit */
+	struct shadow_extent extent[OUTCOME_FAR + 1]; /* [lower bits of its number] */
 	struct shadow_place place[SHADOW_PLACES]; /* where aliases are looked for */
 };
 
@@ -90,7 +93,7 @@ static inline void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes,
 {
 	uint32_t store = s->nr_stores++;
 
-	s->bytes[store & OUTCOME_FAR] = (uint16_t)(bytes < UINT16_MAX ? bytes : UINT16_MAX);
+	s->extent[store & OUTCOME_FAR] = (struct shadow_extent){ (uint16_t)(bytes < UINT16_MAX ? bytes : UINT16_MAX), (uint16_t)addr };
 	if (__builtin_expect(addr % GRANULE + bytes <= GRANULE, 1)) {
 		shadow_write(s, addr / GRANULE, ((1u << bytes) - 1) << addr % GRANULE, store, aliases);
 		return;

@@ -62,6 +62,7 @@ struct abstract_costs {
 	uint64_t array_busy;           /* from one line that an array of L2 gives to the next */
 	uint32_t arrays;
 	uint64_t forward[2], narrow;   /* store to load, into a general register and a vector one; more for fewer bytes than the store's */
+	uint64_t offset;               /* more than a hit of L1D where the load begins elsewhere than the store */
 	uint64_t forward_fail, alias;  /* a load of what a store wrote in part, once that is in L1D; one that aliases a store */
 	uint64_t second, walk;         /* translation from the second level; a walk beside its loads */
 	bool alias_again;              /* makes both accesses of one that crosses a line again */

@@ -409,6 +409,11 @@ static void test_312_stores_in_the_way(void **state)
 	m->desc.commit_width = 1;
 	assert_int_equal(stores_and_loads(m, store, 8, load, 0x8000, 8), 48 * (1 + forward));
 	assert_int_equal(stores_and_loads(m, store, 8, load, 0x8000, 4), 48 * (1 + forward + 3));
+	/* From another byte than the store's: late data hide what that takes more, of an early store's it is left. */
+	m->desc.forward_offset = 6;
+	assert_int_equal(stores_and_loads(m, store, 8, load, 0x8004, 4), 48 * (1 + forward + 3));
+	assert_int_equal(stores_and_loads(m, other, 8, chase, 0x8004, 4), 48 * (l1d + 6));
+	assert_int_equal(stores_and_loads(m, other, 8, chase, 0x8000, 4), 48 * l1d);
 	/* Of more bytes than the store's: its data, both commits, its write, and what that costs. */
 	assert_int_equal(stores_and_loads(m, store, 4, load, 0x8000, 8), 48 * (1 + 2 + 1 + 7 + l1d));
 	assert_int_equal(stores_and_loads(m, store, 8, load, 0x8004, 8), 48 * (1 + 2 + 1 + 7 + l1d));

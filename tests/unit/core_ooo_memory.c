@@ -81,9 +81,9 @@ static void t311_partial(void **state)
 static void t312_forward_kinds(void **state)
 {
 	static const struct { uint32_t stored, flags; uint16_t bytes; uint8_t late, complete; uint16_t at; uint8_t from; } kind[] = {
-		{ 0, 0, 8, 1, 4 + 5, 0 }, { 0, 0, 8, 20, 25 + 3, 0 }, { 0, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1, 0 }, { 0, 0, 4, 20, 25 + 3 + 2, 0 },
-		{ INSN_VECTOR_MEM, 0, 8, 20, 25 + 3 + 5, 0 }, { INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5, 0 },
-		{ 0, 0, 32, 20, 25 + 3 + 7, 0 }, { 0, 0, 8, 20, 25 + 3 + 9, 60 },
+		{ 0, 0, 8, 1, 4 + 5, 0, 0 }, { 0, 0, 8, 20, 25 + 3, 0, 0 }, { 0, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1, 0, 0 }, { 0, 0, 4, 20, 25 + 3 + 2, 0, 0 },
+		{ INSN_VECTOR_MEM, 0, 8, 20, 25 + 3 + 5, 0, 0 }, { INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5, 0, 0 },
+		{ 0, 0, 32, 20, 25 + 3 + 7, 0, 0 }, { 0, 0, 8, 20, 25 + 3 + 9, 60, 0 },
 		{ 0, 0, 4, 1, 5 + 3 + 2, 0, 0 }, { 0, 0, 4, 1, 4 + 5 + 11, 0, 4 }, { 0, 0, 4, 20, 25 + 3 + 2, 0, 4 },
 	};
 
@@ -103,7 +103,7 @@ static void t312_forward_kinds(void **state)
 		m->insn[store].flags |= kind[k].stored;
 		run_access(m, store, 0x10000 + kind[k].at, kind[k].bytes > 8 ? kind[k].bytes : 8);
 		m->insn[load].flags |= kind[k].flags;
-		run_access(m, load, 0x10000 + kind[k].at + kind[k].from, kind[k].bytes);
+		run_access(m, load, 0x10000u + kind[k].at + kind[k].from, kind[k].bytes);
 		machine_time(m);
 		assert_int_equal(committed(m, 2)->complete, kind[k].complete);
 		machine_free(m);
