@@ -1,9 +1,14 @@
 """docs/accuracy.md: what the results of all hosts say, in words and tables; and what the models are known to leave out."""
+from fnmatch import fnmatch
+from pathlib import Path
+
 import results
 from case import MODELS, NOISY
 from score import score, sets
 
 TOP_ERRORS = 12
+FAR_OFF = 0.15  # of whose reason is told
+REASONS = Path(__file__).resolve().parent / "reasons.txt"
 FOREIGN = """
 That is not the Skylake-SP that the models are made for: the figures say what the method gives on such a processor with a description
 measured there, and not how true `skylake-sp` is."""
@@ -93,6 +98,24 @@ def readme(text, hosts):
     return before + README_BEGIN + "\n".join(summary(*one) for one in hosts) + README_END + after
 
 
+def reasons():
+    """[(hosts, pattern, reason)] of reasons.txt."""
+    return [line.split(None, 2) for line in REASONS.read_text().splitlines() if line.strip() and not line.startswith("#")]
+
+
+def reason(host, name):
+    """Why that case is off there; None where it is not known."""
+    return next((why for hosts, pattern, why in reasons() if (hosts == "*" or host in hosts.split(",")) and fnmatch(name, pattern)), None)
+
+
+def whys(about, cases):
+    """Lines on the cases that the first model is far off of."""
+    far = [c for c in cases if c.counts_for(MODELS[0]) and not c.held_out and abs(c.error(MODELS[0])) > FAR_OFF]
+    told = [(f"{c.name} ({c.error(MODELS[0]):+.0%})", reason(about["name"], c.name)) for c in sorted(far, key=lambda c: -abs(c.error(MODELS[0])))]
+    unknown = [case for case, why in told if not why]
+    return [*(f"- {case}: {why}" for case, why in told if why), *([f"- not known: {', '.join(unknown)}"] if unknown else [])]
+
+
 def of_host(about, cases):
     """Lines on one host."""
     out = [f"## {about['host'].partition(', a guest')[0]}", "",
@@ -109,6 +132,8 @@ def of_host(about, cases):
             shown = [c for c in cases if c.group == group and c.counts_for(model) and not c.held_out]
             if shown:
                 out += [f"{title}:", "", *listing(shown, model), ""]
+    out += [f"### Why `{MODELS[0]}` is off by more than {FAR_OFF:.0%}", "", "Of the half that may be looked at, from `accuracy/reasons.txt`.", "",
+            *whys(about, cases), ""]
     out += ["### Left out of the means", ""]
     out += [f"- {c.name}: " + (results.verdict(c) if c.failed else f"noisy, {c.spread:.1%} between rounds") for c in cases if not c.counts]
     out += ["", "### What the core's description leaves out", ""]

@@ -37,9 +37,12 @@ def known():
 
 
 def recorded(host):
-    """(about, cases) of its results; nothing where there are none."""
+    """(about, cases) of its results; nothing where there are none. `name` among the first: of its folder."""
     path = HOSTS / host / "results.csv"
-    return results.read(path) if path.exists() else ({}, [])
+    if not path.exists():
+        return {}, []
+    about, cases = results.read(path)
+    return about | {"name": host}, cases
 
 
 def everything():

@@ -9,10 +9,13 @@ from lib import TOP, WORK, Skip, Tests, check, profile
 
 sys.path.insert(0, str(TOP / "accuracy"))
 import blocks  # noqa: E402
+import document  # noqa: E402
+import host  # noqa: E402
 import kernels  # noqa: E402
 import results  # noqa: E402
 import state  # noqa: E402
 from case import Case  # noqa: E402
+from measure import Measure  # noqa: E402
 from score import order, score  # noqa: E402
 
 tests = Tests()
@@ -124,6 +127,23 @@ def hashes():
     own.write_text("[core]\ninherit = skylake-sp\n[rob]\nentries = 200\n")
     after = state.state(str(own))
     check([part for part in before if before[part] != after[part]] == ["description"], f"{before} {after}")
+
+
+@tests.case("a busy sibling is told by the samples of the same command")
+def alone():
+    measure = Measure("cyclewise", "zen4", WORK)
+    check(all(measure.alone(["wide"], 11.7) for _ in range(100)), "the widest are not alone")
+    check(measure.alone(["narrow"], 10.5) and measure.alone([], 11.0), "what another command reaches counts")
+    check(not measure.alone(["wide"], 10.5), "a crowded sample counts")
+
+
+@tests.case("every reason told of an error is of a case there is")
+def reasons():
+    names = {name: [c.name for c in host.recorded(name)[1] if not c.held_out] for name in host.known()}
+    for hosts, pattern, _ in document.reasons():
+        for name in names if hosts == "*" else hosts.split(","):
+            check(any(document.fnmatch(case, pattern) for case in names[name]), f"{name} has no {pattern} that may be looked at")
+    check(document.reason("amd-25-1", "cc1+0xb9b288") and not document.reason("amd-25-1", "cc1"), "patterns are of whole names")
 
 
 tests.main()
