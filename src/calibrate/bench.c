@@ -201,12 +201,17 @@ static uint64_t rounds_of(const struct bench *b, const struct kernel *k)
 	return 1 << 20;
 }
 
+unsigned bench_most(const struct bench *b, double now)
+{
+	return now < b->patient_until ? (unsigned)CLAMP(MAX_SAMPLES * b->effort, BATCH, MAX_SAMPLES) : BATCH;
+}
+
 /* By the samples that had the core for themselves; where these do not agree, by the crowded ones, too. */
 struct estimate bench_measure(struct bench *b, const struct kernel *k)
 {
 	double series[2 * MAX_SAMPLES], disturbed[MAX_SAMPLES], cycles;
 	struct estimate e = { .noisy = true };
-	unsigned most = seconds() < b->patient_until ? (unsigned)CLAMP(MAX_SAMPLES * b->effort, BATCH, MAX_SAMPLES) : BATCH;
+	unsigned most = bench_most(b, seconds());
 	unsigned n = 0, nr_disturbed = 0;
 	uint64_t rounds;
 

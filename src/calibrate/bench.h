@@ -68,7 +68,7 @@ struct bench {
 	double ticks_overhead;         /* of a call with nothing in it */
 	double ticks_per_second;
 	double effort;                 /* 1: the usual number of samples */
-	double patient_until;          /* by seconds(): then kernels that meet noise are given no more samples than others */
+	double patient_until;          /* seconds of CLOCK_MONOTONIC_RAW: then kernels that meet noise are given no more samples than others */
 	double recent[BENCH_RECENT];   /* ticks of the chain in the latest samples, a ring; 0: none yet */
 	unsigned next_recent;
 };
@@ -91,6 +91,9 @@ int bench_make(struct bench *b, const struct kernel_text *text, kernel_function 
  * a division error), which is caught.
  */
 int bench_try(struct bench *b, const struct kernel *k, uint64_t rounds);
+
+/* How many samples a kernel that meets noise gets at time `now`, by seconds of CLOCK_MONOTONIC_RAW; one that is calm, 240. */
+unsigned bench_most(const struct bench *b, double now);
 
 /* Cycles that a round takes, by the fastest samples. Noisy too where the kernel cannot be run. */
 struct estimate bench_measure(struct bench *b, const struct kernel *k);

@@ -113,30 +113,17 @@ static void what_a_kernel_raises_is_caught(void **state)
 	}
 }
 
-/* Takes another time whenever it is called: no two samples of a few hundred agree. */
-static void restless(void *memory, uint64_t rounds)
-{
-	static uint64_t calls;
-
-	for (volatile uint64_t i = 0, end = calls++ * 7919 % 1009 * 16 + 1600; i < end; )
-		i = i + 1;
-}
-
-/* What no patience is left for is given up after as many samples as what is calm takes. */
+/* What meets noise gets more samples than what is calm as long as patience lasts, and then as many. */
 static void noise_is_given_up(void **state)
 {
-	struct kernel k = { .run = restless, .memory = bench.scratch, .rounds = 1 };
-	double effort = bench.effort, until = bench.patient_until;
-	struct estimate patient, hurried;
+	struct bench b = { .effort = 1, .patient_until = 100 };
 
-	bench.effort = 1;
-	patient = bench_measure(&bench, &k);
-	bench.patient_until = 0;
-	hurried = bench_measure(&bench, &k);
-	bench.effort = effort;
-	bench.patient_until = until;
-	assert_true(patient.noisy && hurried.noisy);
-	assert_true(hurried.samples < patient.samples);
+	assert_int_equal(bench_most(&b, 99), 1200);
+	assert_int_equal(bench_most(&b, 100), 240);
+	b.effort = 0.4;
+	assert_int_equal(bench_most(&b, 99), 480);
+	b.effort = 0.1;
+	assert_int_equal(bench_most(&b, 99), 240);
 }
 
 /* Kernels of forms: a latency kernel depends on itself, copies for throughput have results of their own. */
