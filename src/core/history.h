@@ -48,7 +48,7 @@ enum {
 	HISTORY_TARGET = 4,            /* bits that an indirect target adds */
 	HISTORY_STEP = 2,              /* bits that a taken branch moves the register of the path by */
 	HISTORY_REGISTER = 1024,       /* bits of it, at most */
-	HISTORY_KEPT = 4,              /* lengths kept folded, at most */
+	HISTORY_KEPT = 7,              /* lengths kept folded, at most */
 	HISTORY_NEAR = 22,             /* taken branches of which addresses unfolded are used, too */
 	HISTORY_PATH_NEAR = 8,         /* the same beside a register of conditional ones */
 };

@@ -531,7 +531,7 @@ static void copies_are_small(void **state)
 
 		assert_int_equal(core_desc_load(&d, cores[c]), 0);
 		assert_int_equal(branch_new(&b, &d), 0);
-		assert_in_range(branch_state_size(b), 1, 1056);
+		assert_in_range(branch_state_size(b), 1, 1088);
 		branch_free(b);
 	}
 }
