@@ -91,29 +91,34 @@ static inline const struct known_line *outcome_at_hand(struct outcome_memory *m,
 	return k;
 }
 
-/* outcome_access() of a load, of a store. */
-static inline void outcome_load(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct outcome_stream *out)
+/* outcome_access() by a short way where that is so: what is known of the line then, else NULL. */
+static inline const struct known_line *outcome_touch(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint32_t bytes, uint64_t pc,
+                                                     struct outcome_stream *out)
 {
 	const struct known_line *k = outcome_at_hand(m, vaddr, vaddr + bytes - 1);
 
-	if (!k) {
+	if (k)
+		outcome_push(out, what | LEVEL_L1 << 4 | (uint64_t)k->at << 24);
+	else
 		outcome_access(m, what, vaddr, bytes, pc, out);
-		return;
-	}
-	outcome_push(out, what | LEVEL_L1 << 4 | (uint64_t)k->at << 24);
-	outcome_train(m, k->physical, vaddr, pc, out);
+	return k;
+}
+
+/* outcome_access() of a load, of a store. */
+static inline void outcome_load(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct outcome_stream *out)
+{
+	const struct known_line *k = outcome_touch(m, what, vaddr, bytes, pc, out);
+
+	if (k)
+		outcome_train(m, k->physical, vaddr, pc, out);
 }
 
 static inline void outcome_store(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct outcome_stream *out)
 {
-	const struct known_line *k = outcome_at_hand(m, vaddr, vaddr + bytes - 1);
+	const struct known_line *k = outcome_touch(m, what, vaddr, bytes, pc, out);
 
-	if (!k) {
-		outcome_access(m, what, vaddr, bytes, pc, out);
-		return;
-	}
-	outcome_push(out, what | LEVEL_L1 << 4 | (uint64_t)k->at << 24);
-	m->data.lines.lines[k->at].dirty = true;
+	if (k)
+		m->data.lines.lines[k->at].dirty = true;
 }
 
 #endif

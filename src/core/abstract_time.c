@@ -277,7 +277,7 @@ INLINE void execute_memory(struct chrono *v, const enum chrono_mode mode, const 
 		issue(v, mode, y, PART_STA, &known);
 		y->complete = known;
 		y->complete.t += ABSTRACT_TICKS;
-		y->data = known;
+		y->data = y->complete;         /* as a load that waits for the address has it */
 		if (!y->loads)
 			y->address = known;
 		y->own = known;
@@ -374,9 +374,7 @@ INLINE void execute_stores(struct chrono *v, const enum chrono_mode mode, struct
 {
 	struct when s = y->start;
 
-	if (y->p->branch)
-		s = y->data;                   /* a call stores the address behind it */
-	else
+	if (!y->p->branch)                     /* a call stores the address behind it */
 		constrain(v, mode, &s, &y->end);
 	if (v->stored.at)
 		for (unsigned i = 0; i < y->nr_stores; i++)

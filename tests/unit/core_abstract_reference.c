@@ -150,6 +150,7 @@ static void step(struct reference *r, const struct step *s, const struct recipe 
 		complete = data = own = address;
 		own.t += r->cost.load[0];
 		complete.t += ABSTRACT_TICKS;
+		data.t += ABSTRACT_TICKS;
 	}
 	for (unsigned i = 0; i < p->nr_data; i++)
 		constrain(&end, &r->reg[p->data[i]], 0);
