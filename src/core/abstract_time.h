@@ -20,7 +20,9 @@
  * turns of the ports that bring data in, and loads that wait for these (load_queue.data_ports), and where uops are spread over schedulers
  * (rename.spread_ports), since an ideal choice of ports is what the resources stand for, and the ports that both accesses across a line are
  * bound to (split.bound); the slots that a pair takes more where it reads memory (decode.fusion_memory), since its recipe is that of its
- * first; the port that a load takes again for a store's data (forward.again), since what takes one later leaves none open until then.
+ * first; the port that a load takes again for a store's data (forward.again), since what takes one later leaves none open until then; the ports that
+ * loads whose translation is missing take again (dtlb.again), and what waits for them in vain (dtlb.vain_ports), and turns of the second level of
+ * the TLB (stlb.busy).
  * Ref: Gus §3.1, algorithm 1.
  */
 #ifndef CYCLEWISE_CORE_ABSTRACT_TIME_H

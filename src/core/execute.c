@@ -5,7 +5,7 @@
  * and the other operands, stage after stage; store address; store data. Older instructions have booked their
  * ports already, so the first free cycle is what oldest-first selection would give.
  *
- * Not modelled: replays of uops that were woken for an L1 hit that missed, bank conflicts of L1D, the extra
+ * Not modelled: replays of uops that were woken for an L1 hit whose line was missing, bank conflicts of L1D, the extra
  * cycles where base and target of a short-latency load lie in different pages.
  */
 #include "core/execute.h"
@@ -298,6 +298,8 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 	if (m.tlb_miss) {
 		a->psv |= PSV_ST_TLB;
 		done += load_again(o, a, u, cycle, m.tlb_done);
+		if (o->missed)
+			a->load_sooner = done - cycle - hit_latency(o, in);
 	}
 	if (m.tlb_merged)
 		a->merged = MERGED_DTLB;
@@ -336,7 +338,7 @@ static uint64_t issue_load(struct ooo *o, struct attempt *a, unsigned i, uint64_
 static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struct operand_wait *addr)
 {
 	const struct step *s = a->step, *end = s + (a->nr_steps < MAX_ACCESS ? a->nr_steps : MAX_ACCESS);
-	uint64_t done = 0, last = 0;
+	uint64_t done = 0, woken = 0, last = 0;
 	bool any = false;
 
 	a->holds_entry = (uint8_t)o->desc->load_queue_holds_entry;
@@ -369,12 +371,16 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 			any = true;
 			if (__builtin_expect(i < nr && crosses(s, (unsigned)o->desc->l1d_line), 0))
 				cycle = split_load(o, a, &a->uop[i], cycle, s);
-			done = later(done, load(o, a, i < nr ? &a->uop[i] : NULL, cycle + a->in->address_extra, s++));
+			a->load_sooner = 0;
+			uint64_t there = load(o, a, i < nr ? &a->uop[i] : NULL, cycle + a->in->address_extra, s++);
+			done = later(done, there);
+			woken = later(woken, there - a->load_sooner);
 		} else if (!any) {
 			done = later(done, cycle + (unsigned)o->desc->l1d_latency); /* a predicated access that was not made */
 		}
 	}
 	a->holds_entry = 0;
+	a->woken = any ? woken : done;
 	return done;
 }
 
@@ -435,6 +441,8 @@ static void write_results(struct ooo *o, struct attempt *a)
 			write_register(o, a, reg, a->write_back + (latency & (DST_WRITEBACK - 1u)), o->record + 1, 0);
 		else
 			write_register(o, a, reg, a->result + latency, o->record + 1, flags);
+		if (a->woken < a->chain_end && !(latency & DST_WRITEBACK))
+			o->reg_woken[reg] -= a->chain_end - a->woken;
 		a->complete = later(a->complete, o->reg_ready[reg]);
 	}
 }
@@ -458,14 +466,20 @@ static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned e
 		}
 		bool brings = first && o->port[i] & o->data_ports; /* what was loaded, whatever the other operands */
 		uint64_t from = later(brings ? a->asked : stage_end, uop_floor(o, a, i));
+		uint64_t tried = from;
 		if (o->port[i] & o->vain && !(stage && sooner))
 			issue_in_vain(o, o->port[i], woken, from);
+		else if (woken < from && o->port[i] & o->missed)
+			tried = issue_missed(o, o->port[i], woken, from);
 		uint64_t cycle = issue_uop(o, a, i, from);
-		next_woken = later(next_woken, (o->port[i] & o->vain && u->latency == 1 ? from : cycle) + u->latency);
+		uint64_t wakes = tried < from ? tried : o->port[i] & o->vain && u->latency == 1 ? from : cycle;
+		next_woken = later(next_woken, wakes + u->latency);
 		a->chain_end = later(a->chain_end, later(cycle, stage_end) + u->latency);
 		if (a->in->flags & INSN_WIDE)
 			o->wide_until = later(o->wide_until, cycle);
 	}
+	if (o->missed)
+		a->woken = next_woken < a->chain_end ? next_woken - early(a) : a->chain_end - early(a);
 	a->chain_end -= early(a);
 }
 
@@ -500,7 +514,7 @@ void execute(struct ooo *o, struct attempt *a)
 {
 	const struct insn *in = a->in;
 
-	struct operand_wait addr = { 0, 0 }, data = { 0, 0 };
+	struct operand_wait addr = { 0, 0, 0 }, data = { 0, 0, 0 };
 	uint64_t floor = a->dispatch + (unsigned)o->desc->issue_latency;
 	unsigned nr_loads = a->nr_uops ? in->nr_loads : 0, first_store = nr_loads + (a->nr_uops ? in->nr_compute : 0);
 
@@ -519,7 +533,7 @@ void execute(struct ooo *o, struct attempt *a)
 	else if (nr_loads || in->flags & INSN_LOAD)
 		a->load_done = loads(o, a, nr_loads, &addr);
 
-	uint64_t woken = later(floor, a->load_done), last = woken;
+	uint64_t woken = later(floor, a->woken), last = later(floor, a->load_done);
 	bool sooner = false;
 	for (unsigned i = 0; i < in->nr_data; i++) {
 		operand(o, in->data[i], in->data_late[i], a->eliminated ? 0 : bypass(o, in, in->data[i]), &data);
@@ -527,9 +541,10 @@ void execute(struct ooo *o, struct attempt *a)
 			last = data.ready;
 			sooner = in->data_late[i] != 0;
 		}
-		woken = later(woken, o->reg_woken[in->data[i]]);
 	}
+	woken = later(woken, data.woken);
 	uint64_t ready = later(data.ready, a->load_done);
+	a->woken = UINT64_MAX;
 	if (in->flags & (INSN_ZERO | INSN_LEAF_RESULT))
 		ready = a->load_done;
 	if (a->eliminated || in->flags & INSN_ZERO)

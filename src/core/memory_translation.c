@@ -15,7 +15,7 @@ int memory_translation_init(struct memory *m, const struct core_desc *d, uint64_
 	m->lookup_busy = d->stlb_entries ? (uint64_t)d->stlb_busy : 0;
 	m->early.on = d->dtlb_again;
 	if (!err && m->lookup_busy)
-		err = mshr_init(&m->lookups, 1, window);
+		err = mshr_init(&m->lookups, (uint32_t)d->stlb_lookups, window);
 	m->walk_overhead = (uint64_t)d->walk_overhead;
 	m->walk_below = d->l2_size;
 	if (!err)

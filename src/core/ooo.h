@@ -87,6 +87,7 @@ struct ooo {
 	unsigned nr_pairs;
 	uint16_t paired;               /* all of them */
 	uint16_t vain;                 /* those that uops take in vain: all, or none without issue.in_vain */
+	uint16_t missed;               /* ports that what waits for a load takes in vain: dtlb.vain_ports */
 	uint32_t pair_draw;            /* see bind_by_chance() */
 	uint16_t turn;                 /* ports that uops are bound to in turn */
 	uint16_t turn_behind;          /* of them those behind the one that was bound last */
@@ -109,7 +110,7 @@ struct ooo {
 
 	/* execute */
 	uint64_t reg_ready[NR_REGS];
-	uint64_t reg_woken[NR_REGS];   /* when what waits for it tries to issue: reg_ready, or sooner with issue.in_vain */
+	uint64_t reg_woken[NR_REGS];   /* when what waits for it tries to issue: reg_ready, or sooner with issue.in_vain or dtlb.vain_ports */
 	uint64_t reg_by[NR_REGS];      /* number of the record that wrote it */
 	uint8_t reg_flags[NR_REGS];
 	uint64_t memory_floor;         /* no younger memory operation issues before (fences, locks, acquires) */
@@ -181,6 +182,8 @@ struct attempt {
 	uint64_t chain_end;            /* compute done: a branch is resolved, store data is there */
 	uint64_t asked;                /* when the uop of its youngest load issued */
 	uint64_t load_done, known, data;
+	uint64_t load_sooner;          /* cycles before its data are there that what waits for the access in hand is woken */
+	uint64_t woken;                /* when what waits for it is: for what it loads, then for its result; before chain_end with dtlb.vain_ports alone */
 	uint64_t write_back;           /* cycle to which write-back latencies are added */
 	uint64_t violation;            /* cycle in which an older store found this load wrong; 0: none */
 	uint64_t violation_pc;

@@ -194,9 +194,11 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(itlb, entries, 128, 1, 65536, "pages", "") X(itlb, ways, 8, 1, 1024, "ways", "entries: fully associative") \
 	X(dtlb, entries, 64, 1, 65536, "pages", "") X(dtlb, ways, 4, 1, 1024, "ways", "entries: fully associative") \
 	X(dtlb, again, 0, 0, 1, "0/1", "1: a load or store whose translation is missing issues once more when it is there; in ooo alone") \
+	X(dtlb, vain_ports, 0, 0, 65535, "ports", "that a uop takes in vain which waits for a load whose translation is missing, when it would have hit L1D, and what waits for that uop in turn; in ooo alone; 0: none") \
 	X(stlb, entries, 1536, 0, 65536, "pages", "second level, code and data; 0: none") X(stlb, ways, 12, 1, 1024, "ways", "") \
 	X(stlb, latency, 9, 0, 100, "cycles", "a hit") \
-	X(stlb, busy, 0, 0, 20, "cycles", "that a lookup lets no other begin; in ooo alone; 0: no limit") \
+	X(stlb, busy, 0, 0, 20, "cycles", "that a lookup lets no more than stlb.lookups - 1 others begin; in ooo alone; 0: no limit") \
+	X(stlb, lookups, 1, 1, 8, "lookups", "at a time, each stlb.busy cycles; in ooo alone") \
 	X(walk, levels, 4, 1, 5, "levels", "page table levels") \
 	X(walk, cached, 32, 0, 1024, "entries", "page-directory entries the walker caches, each level above the last; 0: none") \
 	X(walk, walkers, 1, 1, 8, "walks", "page walks at a time") \

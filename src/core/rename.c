@@ -212,6 +212,7 @@ void rename_init(struct ooo *o)
 	o->spread = core_desc_with_twins(d, (uint16_t)d->rename_spread_ports);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->vain = d->issue_in_vain ? o->paired : 0;
+	o->missed = (uint16_t)d->dtlb_vain_ports;
 	o->bound_cycle = UINT64_MAX;
 	o->stack_followed = d->rename_stack_ports || d->forward_renamed;
 	int32_t most = d->rob_entries;

@@ -231,6 +231,24 @@ static void lookups_in_turn(void **state)
 	memory_free(m);
 }
 
+static void two_lookups(struct core_desc *d)
+{
+	busy_lookups(d);
+	d->stlb_lookups = 2;
+}
+
+/* Two at a time: of four that are asked for at once, two begin at once, two 3 cycles later. */
+static void two_lookups_at_a_time(void **state)
+{
+	struct memory *m = open_memory(two_lookups);
+
+	for (uint64_t i = 0; i < 12; i++)
+		load(m, 1000 * i, A + i * PAGE);
+	for (uint64_t i = 0; i < 4; i++)
+		assert_int_equal(load(m, 50000, A + i * PAGE).tlb_done, 50000 + 3 * (i / 2) + 9);
+	memory_free(m);
+}
+
 static void issues_again(struct core_desc *d)
 {
 	d->dtlb_again = 1;
@@ -323,7 +341,7 @@ int main(void)
 		cmocka_unit_test(unmapped),
 		cmocka_unit_test(stores_and_splits),
 		cmocka_unit_test(ideals),
-		cmocka_unit_test(lookups_in_turn),
+		cmocka_unit_test(lookups_in_turn), cmocka_unit_test(two_lookups_at_a_time),
 		cmocka_unit_test(translated_for_a_younger_one),
 		cmocka_unit_test(written_without_a_lookup),
 	};
