@@ -86,7 +86,7 @@ def profileme():
         estimate = sum(row["weight"] * row[name] for row in rows) / weight
         exact = sum(row["weight"] * row["exact"][name] for row in rows) / weight
         check(abs(estimate / exact - 1) < tolerance, f"{name}: {estimate}, exactly {exact}")
-    for stage in {stage for row in rows for stage in row["latencies"]}:
+    for stage in sorted({stage for row in rows for stage in row["latencies"]}):
         able = [row for row in rows if stage in row["latencies"]]  # not all are loads
         estimate = sum(row["weight"] * row["latencies"][stage] for row in able)
         exact = sum(row["weight"] * row["exact"]["latencies"][stage] for row in able)

@@ -221,6 +221,17 @@ static void t315_split_vector_loads(void **state)
 	}
 }
 
+/* Nothing is missing but translations, beyond `entries` pages. */
+static struct machine *small_tlb(int32_t entries)
+{
+	struct machine *m = machine_new();
+
+	m->desc.ideal.l1d = m->desc.ideal.l1i = true;
+	m->desc.ideal.dtlb = false;
+	m->desc.dtlb_entries = m->desc.dtlb_ways = entries;
+	return m;
+}
+
 /*
  * Loads of pages that the first TLB has no more, two ports: with dtlb.again each takes two places; where vectors are loaded, a place more of what
  * they pass, too, which an operation beside each load wants as often.
@@ -232,11 +243,8 @@ static void t319_translated_again(void **state)
 	};
 
 	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = machine_new();
-		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
-		m->desc.ideal.dtlb = false;
+		struct machine *m = small_tlb(kind[k].entries);
 		m->desc.dtlb_again = kind[k].again;
-		m->desc.dtlb_entries = m->desc.dtlb_ways = kind[k].entries;
 		m->desc.load_queue_entries = 64;
 		m->desc.split_vector_ports = ALU0;
 		uint32_t load = make_load(m, R3, R2), beside = make_alu(m, R1, 0, 0, 1, ALU0);
@@ -269,11 +277,8 @@ static void t320_missed_in_vain(void **state)
 	};
 
 	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = machine_new();
-		m->desc.ideal.l1d = m->desc.ideal.l1i = true;
-		m->desc.ideal.dtlb = false;
+		struct machine *m = small_tlb(kind[k].entries);
 		m->desc.dtlb_vain_ports = kind[k].ports;
-		m->desc.dtlb_entries = m->desc.dtlb_ways = kind[k].entries;
 		uint32_t load = make_load(m, R3, R2);
 		for (uint64_t i = 0; i < 32; i++) {
 			run_access(m, load, 0x100000 + i * 4096, 8);
