@@ -196,6 +196,25 @@ static void test_twins_of_pairs(void **state)
 	machine_free(m);
 }
 
+/* A twin, here the sixth port, is in the sets that its port is in. */
+static void test_twins_in_sets(void **state)
+{
+	static const char *const ports[] = { "a0", "a1", "m0", "m1", "s" };
+	struct machine *m = machine_new();
+	const struct vary a0 = { .name = "a0", .kind = VARY_PORTS, .ports = ALU0 };
+	const struct vary *const parts[] = { &a0 };
+	struct vary_code *v;
+
+	memcpy(m->desc.port_names, ports, sizeof ports);
+	m->desc.dtlb_vain_ports = ALU0;
+	m->desc.split_vector_ports = MEM;
+	assert_int_equal(vary_code_new(&v, &m->code, parts, 1, 2000, &m->desc), 0);
+	assert_int_equal(m->desc.dtlb_vain_ports, ALU0 | 1 << 5);
+	assert_int_equal(m->desc.split_vector_ports, MEM);
+	vary_code_free(v);
+	machine_free(m);
+}
+
 /* Twins have to find room together: each pair of ports does alone, both do not. */
 static void test_room_for_twins(void **state)
 {
@@ -241,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_twins_of_pairs),
+		cmocka_unit_test(test_twins_in_sets),
 		cmocka_unit_test(test_room_for_twins),
 		cmocka_unit_test(test_following),
 	};
