@@ -10,6 +10,7 @@
 #include "cmd/progress.h"
 #include "cmd/workers.h"
 #include "core/abstract_outcome.h"
+#include "core/vary_along.h"
 #include "core/vary_code.h"
 #include "isa/costs.h"
 
@@ -23,6 +24,7 @@ struct plan {
 	struct core_desc *desc;        /* weighted */
 	struct abstract_costs costs;
 	int outcomes;                  /* which of crowd->met it reads; 0: those of the core as it is */
+	uint32_t depends;              /* abstract core: what its costs matter to, enum along_part; 0: nothing, it is the core as it is */
 	int sees;                      /* detailed: which of crowd->seer */
 	uint64_t cycles, instructions; /* of threads that have ended */
 };
@@ -30,6 +32,9 @@ struct plan {
 /* One core. */
 struct instance {
 	struct chrono *chrono;
+	bool along;                    /* it is not timed: all takes place `later` ticks later than on the core as it is */
+	int64_t later;
+	uint64_t beyond;               /* cycles counted more than the core as it is had when it last went along; may wrap */
 	struct core *core;
 	struct vary_code *code;        /* the instructions as the variant has them; NULL: as they are */
 	struct core_desc *desc;        /* that goes with them */
@@ -53,9 +58,10 @@ struct crowd {
 	GPtrArray *met;                /* struct met *: as plans number them */
 	GPtrArray *seer;               /* struct seer *: as plans number them */
 	GPtrArray *instance;           /* struct instance *, by plan */
+	struct along seen;
 };
 
-/* Plans [first, end) that are timed side by side, since they read the same outcomes. */
+/* Of the plans that are timed, those that are side by side, since they read the same outcomes. */
 struct group { guint first, end; };
 
 /* What the workers do for each of the plans. */
@@ -72,7 +78,8 @@ struct variants {
 	GPtrArray *plan;               /* struct plan * */
 	GPtrArray *crowd;              /* struct crowd *, by guest thread; NULL: not seen yet */
 	struct workers *workers;
-	GArray *group;                 /* abstract core: struct group, as workers take them; all plans' */
+	GArray *timed;                 /* abstract core: guint, the plans that do not go along */
+	GArray *group;                 /* struct group, of `timed`, as workers take them */
 	struct job job;                /* theirs */
 	unsigned turn;                 /* 0 or 1: which streams get the next batch */
 };
@@ -122,11 +129,23 @@ static int instance_new(struct instance **out, struct crowd *crowd, const struct
 	return 0;
 }
 
-/* Its cycles so far; *instructions: those counted. */
-static uint64_t instance_cycles(const struct instance *c, uint64_t *instructions)
+/* The core as it is, which others may go along with; NULL: there is none. */
+static struct instance *as_is(const struct crowd *c)
 {
-	*instructions = c->chrono ? chrono_instructions(c->chrono) : c->counted.instructions;
-	return c->chrono ? chrono_cycles(c->chrono) : c->counted.cycles;
+	for (guint i = 0; i < c->instance->len; i++)
+		if (!plan_at(c->all, i)->depends)
+			return c->instance->pdata[i];
+	return NULL;
+}
+
+/* Its cycles so far, of plan `i`; *instructions: those counted. */
+static uint64_t instance_cycles(const struct crowd *c, guint i, uint64_t *instructions)
+{
+	const struct instance *one = c->instance->pdata[i];
+	const struct chrono *timed = one->along ? as_is(c)->chrono : one->chrono;
+
+	*instructions = timed ? chrono_instructions(timed) : one->counted.instructions;
+	return timed ? chrono_cycles(timed) + one->beyond : one->counted.cycles;
 }
 
 /* --- workers ----------------------------------------------------------------------------------------- */
@@ -144,18 +163,23 @@ static void time_detailed(void *ctx, unsigned i)
 	v->run.model->batch_foreseen(c->core, j->step, j->n, j->ahead, &s->seen);
 }
 
-/* What the plans of group `i` do, on the abstract core. */
+static guint timed_at(const struct variants *v, guint i)
+{
+	return g_array_index(v->timed, guint, i);
+}
+
+/* What the timed plans of group `i` do, on the abstract core. */
 static void time_abstract(void *ctx, unsigned i)
 {
 	const struct job *j = ctx;
 	const struct variants *v = j->crowd->all;
 	const struct group *p = &g_array_index(v->group, struct group, i);
-	const struct met *m = j->crowd->met->pdata[plan_at(v, p->first)->outcomes];
+	const struct met *m = j->crowd->met->pdata[plan_at(v, timed_at(v, p->first))->outcomes];
 	const struct outcome_stream *s = &m->stream[j->turn];
 	struct chrono *c[TOGETHER];
 
 	for (guint next = p->first; next < p->end; next++) {
-		const struct instance *one = j->crowd->instance->pdata[next];
+		const struct instance *one = j->crowd->instance->pdata[timed_at(v, next)];
 		c[next - p->first] = one->chrono;
 	}
 	chrono_batch_together(c, p->end - p->first, s->word, s->nr);
@@ -164,25 +188,64 @@ static void time_abstract(void *ctx, unsigned i)
 /* No group has more than leaves something for each thread: so the last are small, and no thread waits long for another to end. */
 static void make_groups(struct variants *v)
 {
-	const guint nr = v->plan->len, threads = workers_threads(v->workers);
+	const guint nr = v->timed->len, threads = workers_threads(v->workers);
 
+	g_array_set_size(v->group, 0);
 	for (struct group p = { 0 }; p.first < nr; p.first = p.end) {
 		guint most = MIN(TOGETHER, (nr - p.first + threads - 1) / threads);
 		for (p.end = p.first + 1; p.end < nr && p.end - p.first < most; p.end++)
-			if (plan_at(v, p.end)->outcomes != plan_at(v, p.first)->outcomes)
+			if (plan_at(v, timed_at(v, p.end))->outcomes != plan_at(v, timed_at(v, p.first))->outcomes)
 				break;
 		g_array_append_val(v->group, p);
 	}
 }
 
+/* Whether the variant goes along in the batch, of which `parts` is executed. All are where the last batch ended. */
+static bool goes_along(struct instance *c, struct instance *with, uint32_t depends, uint32_t parts)
+{
+	const bool touched = depends & (parts | ALONG_ALL);
+
+	if (c->along && touched)
+		along_follow(c->chrono, with->chrono, c->later);
+	if (c->along || touched)
+		return !touched;
+	if (!along_same(with->chrono, c->chrono, &c->later))
+		return false;
+	c->beyond += chrono_cycles(c->chrono) - chrono_cycles(with->chrono);
+	return true;
+}
+
+/* Which plans are timed in the batch whose outcomes are in stream `turn`. */
+static void choose(struct crowd *c, unsigned turn)
+{
+	struct variants *v = c->all;
+	struct instance *with = as_is(c);
+	uint32_t wanted = 0, parts = 0;
+
+	for (guint i = 0; with && i < v->plan->len; i++)
+		wanted |= plan_at(v, i)->depends & ALONG_ALL ? 0 : plan_at(v, i)->depends;
+	if (wanted) {
+		const struct outcome_stream *s = &((const struct met *)c->met->pdata[0])->stream[turn];
+		parts = along_parts(&c->seen, &c->recipes, s->word, s->nr, wanted);
+	}
+	g_array_set_size(v->timed, 0);
+	for (guint i = 0; i < v->plan->len; i++) {
+		struct instance *one = c->instance->pdata[i];
+		one->along = with && one != with && goes_along(one, with, plan_at(v, i)->depends, parts);
+		if (!one->along)
+			g_array_append_val(v->timed, i);
+	}
+	make_groups(v);
+}
+
 static void times_begin(struct variants *v)
 {
-	if (v->abstract && !v->group->len)
-		make_groups(v);
-	if (v->abstract)
+	if (v->abstract) {
+		choose(v->job.crowd, v->job.turn);
 		workers_begin(v->workers, v->group->len, time_abstract, &v->job);
-	else
+	} else {
 		workers_begin(v->workers, v->plan->len, time_detailed, &v->job);
+	}
 }
 
 /* --- crowds ------------------------------------------------------------------------------------------ */
@@ -248,6 +311,7 @@ static void crowd_free(struct crowd *c)
 	g_ptr_array_free(c->instance, TRUE);
 	g_ptr_array_free(c->met, TRUE);
 	g_ptr_array_free(c->seer, TRUE);
+	along_fini(&c->seen);
 	recipes_fini(&c->recipes);
 	g_free(c);
 }
@@ -313,7 +377,7 @@ static void crowd_end(struct crowd *c)
 
 		if (one->core)
 			v->run.model->finish(one->core);
-		plan_at(v, i)->cycles += instance_cycles(one, &instructions);
+		plan_at(v, i)->cycles += instance_cycles(c, i, &instructions);
 		plan_at(v, i)->instructions += instructions;
 	}
 	crowd_dismiss(c);
@@ -344,6 +408,7 @@ struct variants *variants_new(const struct driven_run *run)
 	v->abstract = !strcmp(run->model->name, "abstract");
 	v->plan = g_ptr_array_new();
 	v->crowd = g_ptr_array_new();
+	v->timed = g_array_new(FALSE, FALSE, sizeof(guint));
 	v->group = g_array_new(FALSE, FALSE, sizeof(struct group));
 	v->workers = workers_new();
 	return v;
@@ -362,6 +427,7 @@ void variants_free(struct variants *v)
 	}
 	g_ptr_array_free(v->crowd, TRUE);
 	g_ptr_array_free(v->plan, TRUE);
+	g_array_free(v->timed, TRUE);
 	g_array_free(v->group, TRUE);
 	g_free(v);
 }
@@ -398,6 +464,11 @@ int variants_add(struct variants *v, const struct variant *variant, unsigned *nr
 		p->outcomes = 1;
 		for (guint i = 0; i < v->plan->len; i++)
 			p->outcomes = MAX(p->outcomes, plan_at(v, i)->outcomes + 1);
+	}
+	if (v->abstract) {
+		struct abstract_costs costs;
+		abstract_costs_init(&costs, v->run.desc);
+		p->depends = p->outcomes ? ALONG_ALL : along_depends(&costs, &p->costs);
 	}
 	for (guint i = 0; i < v->plan->len; i++) {
 		if (foresight_same(plan_at(v, i)->desc, p->desc)) {
@@ -473,7 +544,7 @@ uint64_t variants_cycles(const struct variants *v, unsigned nr)
 	for (guint i = 0; i < v->crowd->len; i++) {
 		const struct crowd *c = v->crowd->pdata[i];
 		if (c && nr < c->instance->len)
-			sum += instance_cycles(c->instance->pdata[nr], &instructions);
+			sum += instance_cycles(c, nr, &instructions);
 	}
 	return sum;
 }
@@ -486,7 +557,7 @@ uint64_t variants_instructions(const struct variants *v)
 	for (guint i = 0; i < v->crowd->len; i++) {
 		const struct crowd *c = v->crowd->pdata[i];
 		if (c && c->instance->len) {
-			instance_cycles(c->instance->pdata[0], &instructions);
+			instance_cycles(c, 0, &instructions);
 			sum += instructions;
 		}
 	}

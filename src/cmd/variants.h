@@ -2,9 +2,9 @@
  * Many variants of a core driven by one run of a program, in threads.
  *
  * On the abstract core what executions meet is found out once for all variants that leave caches, TLBs and predictors as
- * they are, and each variant only times it, while what the next batch meets is found out; on the detailed core variants share the
- * steps. A batch is handed to all variants before the next is, and variants are independent of each other: threads change nothing
- * in the figures.
+ * they are, and each variant only times it, while what the next batch meets is found out; one is not timed where it would only do what
+ * the core as it is does, some cycles later (core/vary_along.h). On the detailed core variants share the steps. A batch is handed to all
+ * variants before the next is, and they are independent of each other: threads change nothing in the figures.
  *
  * What is to be weighted must be known before the first batch. What is asked only when the run is over is timed by variants of
  * their own, from the steps that were kept (spool.h).

@@ -1,6 +1,6 @@
 /*
  * The state of one variant of the abstract core, and the operations on it that Algorithm 1 is made of: ConstrainBy, UsedBy,
- * and schedulers. For abstract_time.c, abstract_access.h and abstract_chrono.c alone.
+ * and schedulers. For abstract_time.c, abstract_access.h, abstract_chrono.c and vary_along.c alone.
  *
  * Everything that runs for each instruction is inlined into one loop for each mode, so that what a mode does not want costs
  * nothing: `mode` is a constant wherever it is tested.
