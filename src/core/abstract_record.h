@@ -88,16 +88,17 @@ static uint32_t squeezed(uint64_t t, uint64_t fetch)
 	return after < TIMED_NEVER - 1 ? (uint32_t)after : TIMED_NEVER - 1;
 }
 
-/* Any stages: before fetch they count as it, and too far behind it as what a record can hold. */
-static __attribute__((noinline, cold)) void squeeze(struct timed *t, uint64_t avail, struct stages at, uint64_t fetch)
+/* Any stages: before fetch they count as it, and too far behind it as what a record can hold. Made of numbers, so that nobody else keeps them in memory. */
+static __attribute__((noinline, cold)) void squeeze(struct timed *t, uint64_t avail, uint64_t dispatch, uint64_t ready, uint64_t issue,
+                                                    uint64_t complete, uint64_t leave, uint64_t drain, uint64_t fetch)
 {
 	t->avail = squeezed(avail, fetch);
-	t->dispatch = squeezed(at.dispatch, fetch);
-	t->ready = squeezed(at.ready, fetch);
-	t->issue = squeezed(at.issue, fetch);
-	t->complete = squeezed(at.complete, fetch);
-	t->leave = squeezed(at.leave, fetch);
-	t->drain = squeezed(at.drain, fetch);
+	t->dispatch = squeezed(dispatch, fetch);
+	t->ready = squeezed(ready, fetch);
+	t->issue = squeezed(issue, fetch);
+	t->complete = squeezed(complete, fetch);
+	t->leave = squeezed(leave, fetch);
+	t->drain = squeezed(drain, fetch);
 }
 
 /* The code of the instruction was late: returns the cycle of its fetch, and puts the cycles of that into the record. */
@@ -164,7 +165,7 @@ INLINE void record(const struct chrono *v, struct flow *f, const enum chrono_mod
 		t->leave = near_cycles(after.leave);
 		t->drain = near_cycles(after.drain);
 	} else {
-		squeeze(t, w->avail, at, fetch);
+		squeeze(t, w->avail, at.dispatch, at.ready, at.issue, at.complete, at.leave, at.drain, fetch);
 	}
 	t->fetch = f->fetch = fetch;
 	t->addr = brief ? 0 : s->addr;

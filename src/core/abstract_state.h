@@ -309,16 +309,16 @@ INLINE void line_comes(const enum chrono_mode mode, struct arrivals *l, uint32_t
 		l->from[slot] = (uint8_t)from;
 }
 
-/* The lines of L2 that words name are what variants have the most of: asked for ahead. What stands there in other words does no harm. */
-INLINE void lines_ahead(struct chrono *const *v, unsigned nr_v, const enum chrono_mode mode, const uint64_t *word, const uint64_t *end)
+/*
+ * Mode CHRONO_PLAIN: the lines of L2 that words name are what many variants have more of than a cache holds: asked for ahead. What stands
+ * there in other words does no harm. One variant alone has them at hand.
+ */
+INLINE void lines_ahead(struct chrono *const *v, unsigned nr_v, const uint64_t *word, const uint64_t *end)
 {
 	for (; word < end; word++) {
 		unsigned slot = outcome_slot2(*word);
-		for (unsigned i = 0; __builtin_expect(slot != 0, 0) && i < nr_v; i++) {
+		for (unsigned i = 0; __builtin_expect(slot != 0, 0) && i < nr_v; i++)
 			__builtin_prefetch(&v[i]->line2.there.at[slot]);
-			if (tells_who(mode))
-				__builtin_prefetch(&v[i]->line2.there.who[slot]);
-		}
 	}
 }
 

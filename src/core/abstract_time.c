@@ -705,17 +705,13 @@ INLINE size_t records(struct chrono *v, const enum chrono_mode mode, const uint6
 
 	learn_groups(v);
 	while (word < end && t < last) {
-		const uint64_t *stop = stretch(word, end);
-		lines_ahead(&v, 1, mode, stop, stretch(stop, end));
-		while (word < stop && t < last) {
-			if (mode == CHRONO_BRIEF) {
-				word = one(&v, 1, &f, mode, word, NULL, t++);
-				continue;
-			}
-			while (step_kind(s) != STEP_INSN)
-				s++;
-			word = one(&v, 1, &f, mode, word, s++, t++);
+		if (mode == CHRONO_BRIEF) {
+			word = one(&v, 1, &f, mode, word, NULL, t++);
+			continue;
 		}
+		while (step_kind(s) != STEP_INSN)
+			s++;
+		word = one(&v, 1, &f, mode, word, s++, t++);
 	}
 	v->flow = f;
 	*from = word;
@@ -752,12 +748,8 @@ void chrono_batch(struct chrono *v, const uint64_t *word, size_t nr)
 		return;
 	}
 	learn_groups(v);
-	while (word < end) {
-		const uint64_t *stop = stretch(word, end);
-		lines_ahead(&v, 1, CHRONO_TAINT, stop, stretch(stop, end));
-		while (word < stop)
-			word = one(&v, 1, &f, CHRONO_TAINT, word, NULL, NULL);
-	}
+	while (word < end)
+		word = one(&v, 1, &f, CHRONO_TAINT, word, NULL, NULL);
 	v->flow = f;
 }
 
@@ -771,7 +763,7 @@ void chrono_batch_together(struct chrono *const *v, unsigned nr_v, const uint64_
 	}
 	while (word < end) {
 		const uint64_t *stop = stretch(word, end);
-		lines_ahead(v, nr_v, CHRONO_PLAIN, stop, stretch(stop, end));
+		lines_ahead(v, nr_v, stop, stretch(stop, end));
 		while (word < stop)
 			word = one(v, nr_v, NULL, CHRONO_PLAIN, word, NULL, NULL);
 	}
