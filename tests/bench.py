@@ -4,8 +4,9 @@
 usage: tests/bench.py [BUILD]
 
 The program is /usr/bin/gzip -9 on 2 MB of text made here, the same every time. It runs natively, under bare QEMU, under
-cyclewise with everything on and with the abstract core, and under callgrind with its cache and branch simulation: the peer that answers
-the nearest question. Each is run twice, in turn, and the faster one counts. Then what is to take at most so much of another's time, on an
+cyclewise with everything on and with the abstract core, and under callgrind with its cache and branch simulation: the peer that
+answers the nearest question; once more with all that it simulates: prefetches, lines written back, the use of lines, for each
+instruction. Each is run twice, in turn, and the faster one counts. Then what is to take at most so much of another's time, on an
 eighth of the text, with the ratio that was promised beside the one there is. Then memory: the peak of the cyclewise
 process, without the emulator, for a short and a long run.
 
@@ -28,6 +29,7 @@ MEMORY_MB = 300
 VARIANTS = 30  # of sensitivity
 RATE = 25  # million instructions a second of the abstract core
 GROWTH = 1.1  # of the long run's peak over the short one's
+CALLGRIND = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--callgrind-out-file=/dev/null"]
 
 
 def text(size):
@@ -86,8 +88,8 @@ def speed(cyclewise, work, program):
         "bare QEMU": ["qemu-x86_64", *program],
         "cyclewise run": [cyclewise, "run", "--no-progress", f"--json={out}", "--limit", "10", "--", *program],
         "abstract core": abstract,
-        "callgrind": ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--callgrind-out-file=/dev/null",
-                      *program],
+        "callgrind": [*CALLGRIND, *program],
+        "callgrind, all": [*CALLGRIND, "--dump-instr=yes", "--simulate-hwpref=yes", "--simulate-wb=yes", "--cacheuse=yes", *program],
     }
     best = {}
     for _ in range(ROUNDS):
@@ -120,7 +122,7 @@ def ratios(cyclewise, work, program):
 
     variants = names(cyclewise, work, [*program[:-1], str(work / "tiny")], VARIANTS)
     abstract = ours("run", "--model", "abstract")
-    callgrind = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--callgrind-out-file=/dev/null", *program]
+    callgrind = [*CALLGRIND, *program]
     none = ours("run", "--wrong-path", "none")
     rows = [
         ("all sampling methods", ours("methods", "--no-simulation"), "cyclewise stat", ours("stat"), 1.25),
