@@ -25,7 +25,7 @@ enum { MOST_WEIGHTS = 8, COMBINED = 3, WORTH_A_WORD = 50 }; /* of the run: 2%, a
 struct measured {                      /* one variant */
 	char name[VARIANT_PARTS * VARY_NAME];
 	uint32_t weight;               /* of the capacity, thousandths */
-	const struct variants *of;
+	struct variants *of;
 	unsigned variant;
 };
 

@@ -14,7 +14,10 @@
 #include "core/vary_code.h"
 #include "isa/costs.h"
 
-enum { TOGETHER = 3 };                 /* variants of the abstract core at most, by chrono_batch_together() */
+enum {
+	TOGETHER = 3,                  /* variants of the abstract core at most, by chrono_batch_together() */
+	GATHERED = 4,                  /* batches that it times at a time: so threads wait for one another seldom, and what was met stays in a cache */
+};
 
 const struct variant variant_as_is = { .nr = 0 };
 
@@ -82,6 +85,8 @@ struct variants {
 	GArray *group;                 /* struct group, of `timed`, as workers take them */
 	struct job job;                /* theirs */
 	unsigned turn;                 /* 0 or 1: which streams get the next batch */
+	unsigned gathered;             /* abstract core: batches in them, of the crowd of `gathers`, that nobody times yet */
+	struct crowd *gathers;
 };
 
 static struct plan *plan_at(const struct variants *v, guint i)
@@ -482,14 +487,27 @@ int variants_add(struct variants *v, const struct variant *variant, unsigned *nr
 	return 0;
 }
 
-/* The streams of the batch. */
+/* What the batch meets, behind what was gathered. */
 static void meet(struct crowd *c, unsigned turn, const struct step_batch *b)
 {
 	for (guint i = 0; i < c->met->len; i++) {
 		struct met *m = c->met->pdata[i];
-		m->stream[turn].nr = 0;
+		if (!c->all->gathered)
+			m->stream[turn].nr = 0;
 		outcomes_batch(m->outcomes, b->step, b->n, b->ahead, &m->stream[turn]);
 	}
+}
+
+/* The workers begin with what was gathered, once they are at its beginning. */
+static void time_gathered(struct variants *v)
+{
+	if (!v->gathered)
+		return;
+	workers_end(v->workers);
+	v->job = (struct job){ .crowd = v->gathers, .turn = v->turn };
+	times_begin(v);
+	v->turn ^= 1;
+	v->gathered = 0;
 }
 
 int variants_batch(struct variants *v, const struct step_batch *b)
@@ -504,12 +522,19 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 	if (err)
 		return err;
 	c = v->crowd->pdata[b->thread];
+	if (v->gathers != c)
+		time_gathered(v);
 	meet(c, v->turn, b);
 	foresee(c, b->step, b->n, b->ahead);
-	workers_end(v->workers);
-	v->job = (struct job){ .crowd = c, .turn = v->turn, .step = b->step, .n = b->n, .ahead = b->ahead };
-	times_begin(v);
-	v->turn ^= 1;
+	if (v->abstract) {
+		v->gathers = c;
+		v->gathered++;
+		if (v->gathered == GATHERED || b->end)
+			time_gathered(v);
+	} else {
+		v->job = (struct job){ .crowd = c, .step = b->step, .n = b->n, .ahead = b->ahead };
+		times_begin(v);
+	}
 	if (!v->abstract || b->end) /* the steps are the caller's, the crowd goes */
 		workers_end(v->workers);
 	if (b->end)
@@ -536,11 +561,13 @@ int variants_read(struct variants *v, const struct spool *steps)
 	return err ? err : more;
 }
 
-uint64_t variants_cycles(const struct variants *v, unsigned nr)
+uint64_t variants_cycles(struct variants *v, unsigned nr)
 {
-	uint64_t sum = plan_at(v, nr)->cycles, instructions;
+	uint64_t instructions, sum;
 
+	time_gathered(v);
 	workers_end(v->workers);
+	sum = plan_at(v, nr)->cycles;
 	for (guint i = 0; i < v->crowd->len; i++) {
 		const struct crowd *c = v->crowd->pdata[i];
 		if (c && nr < c->instance->len)
@@ -549,11 +576,13 @@ uint64_t variants_cycles(const struct variants *v, unsigned nr)
 	return sum;
 }
 
-uint64_t variants_instructions(const struct variants *v)
+uint64_t variants_instructions(struct variants *v)
 {
-	uint64_t sum = plan_at(v, 0)->instructions, instructions;
+	uint64_t instructions, sum;
 
+	time_gathered(v);
 	workers_end(v->workers);
+	sum = plan_at(v, 0)->instructions;
 	for (guint i = 0; i < v->crowd->len; i++) {
 		const struct crowd *c = v->crowd->pdata[i];
 		if (c && c->instance->len) {

@@ -3,8 +3,8 @@
  *
  * On the abstract core what executions meet is found out once for all variants that leave caches, TLBs and predictors as
  * they are, and each variant only times it, while what the next batch meets is found out; one is not timed where it would only do what
- * the core as it is does, some cycles later (core/vary_along.h). On the detailed core variants share the steps. A batch is handed to all
- * variants before the next is, and they are independent of each other: threads change nothing in the figures.
+ * the core as it is does, some cycles later (core/vary_along.h). On the detailed core variants share the steps. What is timed at a
+ * time is handed to all variants before the next is, and they are independent of each other: threads change nothing in the figures.
  *
  * What is to be weighted must be known before the first batch. What is asked only when the run is over is timed by variants of
  * their own, from the steps that were kept (spool.h).
@@ -47,7 +47,7 @@ int  variants_batch(struct variants *v, const struct step_batch *b);
 /* All that an ended spool holds, with a progress line where the options want one. 0 or -errno. */
 int  variants_read(struct variants *v, const struct spool *steps);
 /* Cycles of variant `nr` so far; instructions counted, which are the same of all. */
-uint64_t variants_cycles(const struct variants *v, unsigned nr);
-uint64_t variants_instructions(const struct variants *v);
+uint64_t variants_cycles(struct variants *v, unsigned nr);
+uint64_t variants_instructions(struct variants *v);
 
 #endif
