@@ -35,9 +35,7 @@ struct plan {
 /* One core. */
 struct instance {
 	struct chrono *chrono;
-	bool along;                    /* it is not timed: all takes place `later` ticks later than on the core as it is */
-	int64_t later;
-	uint64_t beyond;               /* cycles counted more than the core as it is had when it last went along; may wrap */
+	struct along_way way;          /* of `chrono` */
 	struct core *core;
 	struct vary_code *code;        /* the instructions as the variant has them; NULL: as they are */
 	struct core_desc *desc;        /* that goes with them */
@@ -146,11 +144,10 @@ static struct instance *as_is(const struct crowd *c)
 /* Its cycles so far, of plan `i`; *instructions: those counted. */
 static uint64_t instance_cycles(const struct crowd *c, guint i, uint64_t *instructions)
 {
-	const struct instance *one = c->instance->pdata[i];
-	const struct chrono *timed = one->along ? as_is(c)->chrono : one->chrono;
+	const struct instance *one = c->instance->pdata[i], *with = as_is(c);
 
-	*instructions = timed ? chrono_instructions(timed) : one->counted.instructions;
-	return timed ? chrono_cycles(timed) + one->beyond : one->counted.cycles;
+	*instructions = one->chrono ? chrono_instructions(one->way.along ? with->chrono : one->chrono) : one->counted.instructions;
+	return one->chrono ? along_cycles(&one->way, one->chrono, with ? with->chrono : NULL) : one->counted.cycles;
 }
 
 /* --- workers ----------------------------------------------------------------------------------------- */
@@ -205,21 +202,6 @@ static void make_groups(struct variants *v)
 	}
 }
 
-/* Whether the variant goes along in the batch, of which `parts` is executed. All are where the last batch ended. */
-static bool goes_along(struct instance *c, struct instance *with, uint32_t depends, uint32_t parts)
-{
-	const bool touched = depends & (parts | ALONG_ALL);
-
-	if (c->along && touched)
-		along_follow(c->chrono, with->chrono, c->later);
-	if (c->along || touched)
-		return !touched;
-	if (!along_same(with->chrono, c->chrono, &c->later))
-		return false;
-	c->beyond += chrono_cycles(c->chrono) - chrono_cycles(with->chrono);
-	return true;
-}
-
 /* Which plans are timed in the batch whose outcomes are in stream `turn`. */
 static void choose(struct crowd *c, unsigned turn)
 {
@@ -236,8 +218,7 @@ static void choose(struct crowd *c, unsigned turn)
 	g_array_set_size(v->timed, 0);
 	for (guint i = 0; i < v->plan->len; i++) {
 		struct instance *one = c->instance->pdata[i];
-		one->along = with && one != with && goes_along(one, with, plan_at(v, i)->depends, parts);
-		if (!one->along)
+		if (!with || one == with || !along_goes(&one->way, one->chrono, with->chrono, plan_at(v, i)->depends, parts))
 			g_array_append_val(v->timed, i);
 	}
 	make_groups(v);

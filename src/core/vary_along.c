@@ -210,7 +210,7 @@ static inline bool same(const struct pairing *p, uint64_t a, uint64_t b)
 static uint64_t dead(const struct chrono *v)
 {
 	const struct abstract_costs *c = &v->cost;
-	uint64_t first = v->flow.supply.t < v->flow.dispatch.t ? v->flow.supply.t : v->flow.dispatch.t;
+	uint64_t first = MIN(v->flow.supply.t, v->flow.dispatch.t);
 	uint64_t between = c->forward[0] + c->forward[1] + c->narrow + c->offset + c->load_extra * UINT8_MAX + c->part_recent + c->front + 2 * ABSTRACT_TICKS;
 
 	for (unsigned takes = 0; takes < NR_TAKES; takes++)
@@ -295,7 +295,11 @@ static bool same_flow(const struct flow *a, const struct flow *b, const struct p
 	       (int64_t)(b->supply.t - a->supply.t) == p->later && p->later % (int64_t)ABSTRACT_TICKS == 0;
 }
 
-bool along_same(struct chrono *a, struct chrono *b, int64_t *later)
+/*
+ * Whether all that comes takes place *later ticks later on `b` than on `a`, as long as nothing comes that their costs differ in. Neither is
+ * changed but in what it has put off.
+ */
+static bool same_state(struct chrono *a, struct chrono *b, int64_t *later)
 {
 	struct pairing p = { .later = (int64_t)(b->flow.retire.t - a->flow.retire.t) };
 	struct spans of_a, of_b;
@@ -369,7 +373,8 @@ static void follow_flow(struct flow *to, const struct flow *from, int64_t later)
 	to->retire.t = shifted(from->retire.t, later);
 }
 
-void along_follow(struct chrono *to, const struct chrono *from, int64_t later)
+/* `to` is now what `from` is, so much later. It has counted what `from` has; its costs stay. */
+static void follow(struct chrono *to, const struct chrono *from, int64_t later)
 {
 	struct spans of_to, of_from;
 
@@ -405,4 +410,25 @@ void along_follow(struct chrono *to, const struct chrono *from, int64_t later)
 	to->instructions = from->instructions;
 	to->first = from->first;
 	to->since = from->since + (uint64_t)(later / (int64_t)ABSTRACT_TICKS);
+}
+
+/* --- variants ---------------------------------------------------------------------------------------- */
+
+bool along_goes(struct along_way *way, struct chrono *v, struct chrono *as_is, uint32_t depends, uint32_t parts)
+{
+	const bool touched = depends & (parts | ALONG_ALL);
+
+	if (way->along && touched)
+		follow(v, as_is, way->later);
+	if (!way->along && !touched && same_state(as_is, v, &way->later)) {
+		way->beyond += chrono_cycles(v) - chrono_cycles(as_is);
+		way->along = true;
+	}
+	way->along &= !touched;
+	return way->along;
+}
+
+uint64_t along_cycles(const struct along_way *way, const struct chrono *v, const struct chrono *as_is)
+{
+	return chrono_cycles(way->along ? as_is : v) + way->beyond;
 }

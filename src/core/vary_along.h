@@ -43,16 +43,20 @@ void along_fini(struct along *a);
 /* What the instructions whose outcomes are word[0..nr) are, of those `wanted`. */
 uint32_t along_parts(struct along *a, const struct recipes *r, const uint64_t *word, size_t nr, uint32_t wanted);
 
-/*
- * Two cores of mode CHRONO_PLAIN that were given the same outcomes: whether all that comes takes place *later ticks later on `b` than on
- * `a`, as long as nothing comes that their costs differ in. Neither is changed but in what it has put off.
- */
-bool along_same(struct chrono *a, struct chrono *b, int64_t *later);
+/* Where a variant is beside the core as it is. All zero at first. */
+struct along_way {
+	bool along;                    /* it is not timed: all takes place `later` ticks later */
+	int64_t later;
+	uint64_t beyond;               /* cycles counted more than that core had when it last went along; may wrap */
+};
 
 /*
- * `to` is now what `from` is, so much later: what `later` was when along_same() last said so of the two. It has counted what `from` has;
- * its costs stay.
+ * Whether `v`, a variant of which along_depends() said `depends`, goes along with `as_is` in what is to be timed next, of which along_parts()
+ * said `parts`; else it must be timed, and is where it has to be for that. Both are of mode CHRONO_PLAIN and were given the same outcomes,
+ * but v those alone in which it did not go along.
  */
-void along_follow(struct chrono *to, const struct chrono *from, int64_t later);
+bool along_goes(struct along_way *way, struct chrono *v, struct chrono *as_is, uint32_t depends, uint32_t parts);
+/* Of the variant, as chrono_cycles(). */
+uint64_t along_cycles(const struct along_way *way, const struct chrono *v, const struct chrono *as_is);
 
 #endif

@@ -13,7 +13,7 @@
 #include "core_abstract.h"
 #include "stream.h"
 
-enum { FLOAT1 = 64, FLOAT2, FLOAT3 };  /* vector registers */
+enum { FLOAT1 = 64, FLOAT2 };  /* vector registers */
 
 static uint32_t latency(enum latency_class class)
 {
@@ -25,8 +25,12 @@ static void test_depends(void **state)
 	struct machine *m = machine_new();
 	struct abstract_costs as_is, c;
 
-	memset(&as_is, 0, sizeof as_is);
+	/* What lies between members is compared, too: it is the same, whatever was there. */
+	memset(&as_is, 0x55, sizeof as_is);
+	memset(&c, 0xaa, sizeof c);
 	abstract_costs_init(&as_is, &m->desc);
+	abstract_costs_init(&c, &m->desc);
+	assert_int_equal(along_depends(&as_is, &c), 0);
 #define DEPENDS(change, part) memcpy(&c, &as_is, sizeof c), change, assert_int_equal(along_depends(&as_is, &c), part)
 	DEPENDS((void)0, 0);
 	DEPENDS(c.latency[LATENCY_FLOAT] /= 2, latency(LATENCY_FLOAT));
@@ -48,16 +52,19 @@ static void test_depends(void **state)
 	machine_free(m);
 }
 
-/* What the steps so far are. */
-static uint32_t parts_of(struct machine *m)
+/* What the steps so far are from the n-th instruction on. */
+static uint32_t parts_from(struct machine *m, size_t n)
 {
 	struct outcome_run r;
 	struct along a = { 0 };
 	uint32_t parts, some;
 
 	outcome_run_init(&r, m);
-	parts = along_parts(&a, &r.recipes, r.stream.word, r.stream.nr, ALONG_ALL - 1);
-	some = along_parts(&a, &r.recipes, r.stream.word, r.stream.nr, ALONG_LLC);
+	const uint64_t *word = r.stream.word, *end = word + r.stream.nr;
+	while (n--)
+		word += 1 + outcome_words(*word);
+	parts = along_parts(&a, &r.recipes, word, (size_t)(end - word), ALONG_ALL - 1);
+	some = along_parts(&a, &r.recipes, word, (size_t)(end - word), ALONG_LLC);
 	assert_int_equal(some, parts & ALONG_LLC);
 	along_fini(&a);
 	outcome_run_fini(&r);
@@ -65,11 +72,16 @@ static uint32_t parts_of(struct machine *m)
 	return parts & ~(uint32_t)ALONG_DECODED;
 }
 
+static uint32_t parts_of(struct machine *m)
+{
+	return parts_from(m, 0);
+}
+
 static void test_parts(void **state)
 {
 	struct machine *m = machine_new();
 	uint32_t multiply = make_alu(m, R1, R2, 0, 3, ALU0), divide = make_alu(m, R1, R2, 0, 20, ALU0), add = make_alu(m, R1, R2, 0, 1, ALU);
-	uint32_t fadd = make_alu(m, FLOAT1, FLOAT2, 0, 4, ALU), load = make_load(m, R1, BASE), move = make_alu(m, FLOAT1, FLOAT2, 0, 0, ALU);
+	uint32_t fadd = make_alu(m, FLOAT1, FLOAT2, 0, 4, ALU), move = make_alu(m, FLOAT1, FLOAT2, 0, 0, ALU);
 
 	m->insn[multiply].flags |= INSN_LONG;
 	m->uop[m->insn[divide].uop].unit = 2;
@@ -95,11 +107,35 @@ static void test_parts(void **state)
 	run_insn(m, move);
 	assert_int_equal(parts_of(m), latency(LATENCY_FLOAT));
 
+	machine_free(m);
+}
+
+static void test_levels(void **state)
+{
+	struct machine *m = machine_new();
+	uint32_t load = make_load(m, R1, BASE);
+
 	/* All levels lack a line at first; then L1D has it. */
-	m->desc.ideal.l1d = false;
 	run_access(m, load, 0x10000, 8);
 	run_access(m, load, 0x10000, 8);
 	assert_int_equal(parts_of(m), ALONG_LLC | ALONG_MEMORY);
+	run_access(m, load, 0x10000, 8);
+	run_access(m, load, 0x10000, 8);
+	assert_int_equal(parts_from(m, 1), 0);
+
+	/* Pages that a TLB of two entries lacks again: what the walk reaches is not looked at. */
+	m->desc.ideal.dtlb = false;
+	m->desc.dtlb_entries = m->desc.dtlb_ways = 2;
+	m->desc.stlb_entries = 0;
+	for (uint64_t i = 0; i < 8; i++)
+		run_access(m, load, 0x10000 + i % 4 * 0x1040, 8);
+	assert_int_equal(parts_from(m, 4), ALONG_LLC | ALONG_MEMORY);
+	m->desc.ideal.dtlb = true;
+
+	/* Lines that the last level has, where there is none between it and L1D. */
+	m->desc.l2_size = 0;
+	size_t again = run_lines_again(m, load, 64, 32);
+	assert_int_equal(parts_from(m, again), ALONG_LLC);
 	machine_free(m);
 }
 
@@ -267,31 +303,22 @@ static void vary_costs_of(struct abstract_costs *c, unsigned variant)
 
 struct variant {
 	struct chrono *always, *seldom; /* timed in each batch, where it has to be */
+	struct along_way way;          /* of `seldom` */
 	uint32_t depends;
-	bool along;
-	int64_t later;
-	uint64_t beyond;
 };
 
-/* What happened over all programs: batches that variants went along in, and how often they did not any more. */
+/* What happened over all programs: batches that variants went along in, how often they did not any more, and behind the core as it is. */
 struct happened { unsigned along, left, later; };
 
 static void one_batch(struct variant *v, struct chrono *as_is, uint32_t parts, const struct outcome_stream *s, struct happened *h)
 {
-	bool touched = v->depends & (parts | ALONG_ALL);
+	bool before = v->way.along, along = along_goes(&v->way, v->seldom, as_is, v->depends, parts);
 
-	if (v->along && touched) {
-		along_follow(v->seldom, as_is, v->later);
-		h->left++;
-		v->along = false;
-	} else if (!v->along && !touched && along_same(as_is, v->seldom, &v->later)) {
-		v->beyond += chrono_cycles(v->seldom) - chrono_cycles(as_is);
-		v->along = true;
-		h->later += v->later != 0;
-	}
-	h->along += v->along;
+	h->left += before && !along;
+	h->along += along;
+	h->later += along && v->way.later;
 	chrono_batch(v->always, s->word, s->nr);
-	if (!v->along)
+	if (!along)
 		chrono_batch(v->seldom, s->word, s->nr);
 }
 
@@ -326,7 +353,7 @@ static void compare(unsigned feature, uint64_t seed, struct happened *h)
 			one_batch(&v[i], as_is, parts, &s, h);
 		chrono_batch(as_is, s.word, s.nr);
 		for (unsigned i = 0; i < VARIANTS; i++)
-			assert_int_equal(chrono_cycles(v[i].along ? as_is : v[i].seldom) + v[i].beyond, chrono_cycles(v[i].always));
+			assert_int_equal(along_cycles(&v[i].way, v[i].seldom, as_is), chrono_cycles(v[i].always));
 	}
 	for (unsigned i = 0; i < VARIANTS; i++) {
 		chrono_free(v[i].always);
@@ -353,7 +380,7 @@ static void test_same_cycles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_depends), cmocka_unit_test(test_parts), cmocka_unit_test(test_same_cycles),
+		cmocka_unit_test(test_depends), cmocka_unit_test(test_parts), cmocka_unit_test(test_levels), cmocka_unit_test(test_same_cycles),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
