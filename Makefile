@@ -28,6 +28,10 @@ test:
 golden: all
 	BUILD=$(BUILD) tests/golden/run --rewrite
 
+# Writes the timing models' fingerprints anew, and says which recorded streams moved and by how much.
+fingerprints: all
+	BUILD=$(BUILD) tests/fingerprints/run --rewrite
+
 bench:
 	scripts/setup build run test bench
 	$(MAKE) all
@@ -53,4 +57,4 @@ install: all
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all setup demo test golden bench accuracy papers install clean
+.PHONY: all setup demo test golden fingerprints bench accuracy papers install clean

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import blocks
 import document
+import fingerprint
 import host
 import kernels
 import programs
@@ -22,7 +23,6 @@ import results
 from case import MODELS
 from measure import Failed, Measure
 from score import score, sets
-from state import changed, state
 
 DOCUMENT = host.TOP / "docs/accuracy.md"
 README = host.TOP / "README.md"
@@ -169,17 +169,18 @@ def whole(o, others, old_about):
     """Whether results.csv is to be written: of all cases, by all models, or what `others` of them said before still holds."""
     if o.only or o.group or not others:
         return not o.only and not o.group
-    if o.model_only and not o.core and not [part for part in changed(old_about) if part not in o.model]:
+    if o.model_only and not o.core and not [model for model in fingerprint.stale(old_about) if model not in o.model]:
         return True
     say(f"accuracy: nothing will be written: {', '.join(others)} was not modelled as things are now")
     return False
 
 
-def save(o, name, cases, core, old_about, leaves_out):
+def save(o, build, name, cases, core, old_about, leaves_out):
     kept = host.keep(name, core)
+    table = fingerprint.table(build, kept)
     about = {"host": old_about["host"] if o.model_only else host.title(), "core": kept,
              "rounds": old_about["rounds"] if o.model_only else o.rounds,
-             **{f"hash of {part}": value for part, value in state(kept).items()}, "leaves out": "; ".join(leaves_out)}
+             **{f"fingerprint of {model}": fingerprint.digest(table, model) for model in MODELS}, "leaves out": "; ".join(leaves_out)}
     results.write(host.HOSTS / name / "results.csv", about, cases)
     write_document()
 
@@ -205,7 +206,7 @@ def hold(o, build, folder, name):
         measure_native(missing, cases, measure, o.rounds)
     measure_model(cases, models, measure, o.jobs)
     if writes:
-        save(o, name, cases, core, old_about, measure.leaves_out())
+        save(o, build, name, cases, core, old_about, measure.leaves_out())
     for model in models:
         print_figures(cases, model, o.held_out)
     print_left_out(cases)

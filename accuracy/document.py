@@ -119,7 +119,8 @@ def whys(about, cases):
 def of_host(about, cases):
     """Lines on one host."""
     out = [f"## {about['host'].partition(', a guest')[0]}", "",
-           f"Measured on {about['host']}, in {about['rounds']} rounds;\ncompared with the core `{about['core']}`."
+           f"Measured on {about['host']}, in {about['rounds']} rounds;\ncompared with the core `{about['core']}`. "
+           "Fingerprints of the models: " + ", ".join(f"`{model}` {about[f'fingerprint of {model}']}" for model in MODELS) + "."
            + ("" if about["core"] == "skylake-sp" else FOREIGN), ""]
     absent = [title.lower() for group, title in TITLES.items() if not any(c.group == group for c in cases)]
     if absent:

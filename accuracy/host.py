@@ -6,11 +6,28 @@ import sys
 from pathlib import Path
 
 import results
-from state import core_files
 
 TOP = Path(__file__).resolve().parent.parent
 HOSTS = TOP / "accuracy/hosts"
 VENDORS = {"GenuineIntel": "intel", "AuthenticAMD": "amd"}
+
+
+def cost_files(path):
+    """A cost file, and those that it inherits from."""
+    parents = re.findall(r"^\s*inherit\s*=\s*(\S+)", path.read_text(), re.MULTILINE)
+    return [path] + [file for parent in parents for file in cost_files((path.parent / parent).resolve())]
+
+
+def core_files(core, costs_said=False):
+    """The description of a core, and its parents'; the cost file that it names, else the nearest parent that does, with that file's parents."""
+    path = TOP / core if "/" in core or core.endswith(".core") else TOP / "data/cores" / f"{core}.core"
+    said = dict(re.findall(r"^\s*(inherit|costs)\s*=\s*(\S+)", path.read_text(), re.MULTILINE))
+    found = [path]
+    if "costs" in said and not costs_said:
+        found += cost_files(path.parent / said["costs"])
+    if "inherit" in said:
+        found += core_files(said["inherit"], costs_said or "costs" in said)
+    return found
 
 
 def cpuinfo(key):

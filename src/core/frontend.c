@@ -114,7 +114,8 @@ static void build_end(struct frontend *f)
 	f->here_bytes = 0;
 	unsigned per_way = (unsigned)f->desc->uopcache_line_uops;
 	unsigned ways = (f->build_uops + per_way - 1) / per_way;
-	if (uop_may(f, f->build_window, f->build_ok && ways <= (unsigned)f->desc->uopcache_max_ways))
+	bool fits = ways <= (unsigned)f->desc->uopcache_max_ways && ways <= (unsigned)f->desc->uopcache_ways;
+	if (uop_may(f, f->build_window, f->build_ok && fits))
 		uop_insert(f, f->build_window, ways);
 }
 

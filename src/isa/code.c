@@ -274,6 +274,11 @@ uint32_t code_add(struct code *code, uint64_t pc, const uint8_t *bytes, size_t s
 	return i;
 }
 
+const uint8_t *code_image(const struct code *code, uint64_t page)
+{
+	return g_hash_table_lookup(code->priv->pages, &page);
+}
+
 /* As many as LONGEST bytes at `pc` from the page images; how many. */
 static size_t image_bytes(const struct code *code, uint64_t pc, uint8_t bytes[LONGEST])
 {
@@ -281,7 +286,7 @@ static size_t image_bytes(const struct code *code, uint64_t pc, uint8_t bytes[LO
 
 	while (n < LONGEST) {
 		uint64_t at = pc + n, page = at & ~(uint64_t)(PAGE - 1);
-		const uint8_t *image = g_hash_table_lookup(code->priv->pages, &page);
+		const uint8_t *image = code_image(code, page);
 		if (!image)
 			break;
 		size_t part = MIN(LONGEST - n, PAGE - (at - page));

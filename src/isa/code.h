@@ -51,6 +51,8 @@ uint32_t code_add(struct code *code, uint64_t pc, const uint8_t *bytes, size_t s
 
 /* The 4 KiB page at `page` holds these bytes now (a later call replaces them; entries decoded from the old ones stay). */
 void code_page(struct code *code, uint64_t page, const uint8_t bytes[4096]);
+/* Its bytes; NULL where nothing was said of it. Valid until the next code_page(). */
+const uint8_t *code_image(const struct code *code, uint64_t page);
 /* The instruction at `pc` by the newest bytes seen there, executed or not; CODE_NONE where not all of it is known. For the wrong path. */
 uint32_t code_find(struct code *code, uint64_t pc);
 

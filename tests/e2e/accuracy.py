@@ -10,10 +10,10 @@ from lib import TOP, WORK, Skip, Tests, check, profile
 sys.path.insert(0, str(TOP / "accuracy"))
 import blocks  # noqa: E402
 import document  # noqa: E402
+import fingerprint  # noqa: E402
 import host  # noqa: E402
 import kernels  # noqa: E402
 import results  # noqa: E402
-import state  # noqa: E402
 from case import Case  # noqa: E402
 from measure import Measure  # noqa: E402
 from score import order, score  # noqa: E402
@@ -115,18 +115,18 @@ def table():
           told[2:] == ["  new: new", "  gone: gone"], f"{told}")
 
 
-@tests.case("a core's hash covers its parents and cost files")
-def hashes():
-    names = sorted(p.name for p in state.core_files("cascade-lake"))
+@tests.case("a core's files are its parents' and cost files, too; its fingerprint tells of each model apart")
+def fingerprints():
+    names = sorted(p.name for p in host.core_files("cascade-lake"))
     check(names == ["cascade-lake.core", "skylake-sp.core", "skylake-sp.costs"], f"{names}")
-    names = sorted({p.name for p in state.core_files("zen5")})
+    names = sorted({p.name for p in host.core_files("zen5")})
     check(names == ["zen.costs", "zen4.core", "zen5.core", "zen5.costs"], f"{names}")
-    own = WORK / "own.core"
-    own.write_text("[core]\ninherit = skylake-sp\n")
-    before = state.state(str(own))
-    own.write_text("[core]\ninherit = skylake-sp\n[rob]\nentries = 200\n")
-    after = state.state(str(own))
-    check([part for part in before if before[part] != after[part]] == ["description"], f"{before} {after}")
+    for about, _ in host.everything():
+        table = fingerprint.present(about)
+        lines = table.splitlines()
+        first = lines[1].split("\t")
+        other = "\n".join([lines[0], "\t".join([*first[:4], str(int(first[4]) + 1)]), *lines[2:]])
+        check([m for m in ("ooo", "abstract") if fingerprint.digest(table, m) != fingerprint.digest(other, m)] == ["abstract"], about["core"])
 
 
 @tests.case("a busy sibling is told by the samples of the same command")
