@@ -155,11 +155,19 @@ static char *find_file(const char *name, const char *from)
 	return file;
 }
 
-/* A line that begins with a tab continues the one before. */
-static void join_lines(char *bytes)
+/* A line that begins with a tab continues the one before, after a space. Returns the length that is left. */
+static gsize join_lines(char *bytes)
 {
-	for (char *nl = bytes; (nl = strstr(nl, "\n\t")); )
-		nl[0] = nl[1] = ' ';
+	char *to = bytes;
+
+	for (const char *from = bytes; *from; from++) {
+		bool joined = from[0] == '\n' && from[1] == '\t';
+
+		*to++ = joined ? ' ' : *from;
+		from += joined;
+	}
+	*to = '\0';
+	return (gsize)(to - bytes);
 }
 
 static int read_errno(const GError *err)
@@ -191,7 +199,7 @@ static GKeyFile *read_file(const char *path, int *ret)
 	} else if (!g_utf8_validate(bytes, (gssize)size, NULL)) {
 		*ret = error_set(EINVAL, path, "not a core description: not text");
 	} else {
-		join_lines(bytes);
+		size = join_lines(bytes);
 		if (!g_key_file_load_from_data(kf, bytes, size, G_KEY_FILE_KEEP_COMMENTS, &err))
 			*ret = error_set(EINVAL, path, "not a core description: %s", err->message);
 	}

@@ -199,6 +199,16 @@ static int check_choice(const char *what, const char *key, const char *text)
 	return 0;
 }
 
+static void remove_spaces(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++)
+		if (*from != ' ')
+			*to++ = *from;
+	*to = '\0';
+}
+
 int string_parse(struct core_desc *d, int i, const char *what, const char *text)
 {
 	const struct core_string *s = &core_strings[i];
@@ -209,6 +219,8 @@ int string_parse(struct core_desc *d, int i, const char *what, const char *text)
 	if (strlen(text) >= CORE_TEXT)
 		return error_set(EINVAL, what, "%s: longer than %d bytes", s->name, CORE_TEXT - 1);
 	strcpy((char *)d + s->offset, text);
+	if (s->offset == offsetof(struct core_desc, qemu_cpu))
+		remove_spaces(d->qemu_cpu);  /* of continued lines; QEMU's names and features have none */
 	if (s->offset == offsetof(struct core_desc, ports))
 		return name_list(what, s->name, text, d->port_names, CORE_PORTS);
 	if (s->offset == offsetof(struct core_desc, units))

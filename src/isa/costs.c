@@ -462,9 +462,16 @@ static int read_file(struct reader *r)
 		ret = complain(r, "not a text file");
 	}
 	char **lines = g_strsplit(text, "\n", -1);
-	for (char **line = lines; *line && !ret; line++) {
+	for (char **line = lines; *line && !ret; ) {
+		GString *whole = g_string_new(*line++);
+		unsigned more = 0;
+
+		for (; *line && **line == '\t'; line++, more++)
+			g_string_append_printf(whole, " %s", *line + 1);
 		r->line++;
-		ret = read_line(r, *line);
+		ret = read_line(r, whole->str);
+		r->line += more;
+		g_string_free(whole, TRUE);
 	}
 	if (!ret)
 		ret = finish_section(r);

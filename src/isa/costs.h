@@ -40,6 +40,7 @@
  *      source = measured           where the figures are from; every such section has one
  *
  * A port set is names joined by `|`, or a name's letters followed by one digit per port: p23 is p2|p3; `none` is none.
+ * A line that begins with a tab continues the one before.
  * Sections apply in order of the file, a later one over an earlier one, key by key.
  */
 #ifndef CYCLEWISE_ISA_COSTS_H

@@ -241,8 +241,8 @@ static void a_value_replaces_the_default(void **state)
 {
 	struct core_desc d;
 
-	write_core("small", "[core]\ntitle = Small\nports = a b c\nunits = div\n"
-		"leaves_out = one thing;\n\tanother\nsource = a book\n"
+	write_core("small", "[core]\ntitle = Small\nports = a b c\nunits = div\nqemu_cpu = max,a=off,\n\tb=off\n"
+		"leaves_out = one\n\tthing;\n\tanother\nsource = a book\n"
 		"# the group's\n[rob]\nentries = 40\n"
 		"[sched0]\n# the key's\n# source\nentries = 0x10\nports = c a\n"
 		"[l1d]\nsize = 16K\nreplacement = random\n");
@@ -252,6 +252,7 @@ static void a_value_replaces_the_default(void **state)
 	assert_string_equal(d.path, path_of("small"));
 	assert_string_equal(d.leaves_out, "one thing\nanother");
 	assert_string_equal(d.source, "a book");
+	assert_string_equal(d.qemu_cpu, "max,a=off,b=off");
 	assert_string_equal(d.costs_path, "");
 	assert_int_equal(d.rob_entries, 40);
 	assert_int_equal(d.sched0_entries, 16);

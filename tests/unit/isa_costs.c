@@ -68,7 +68,7 @@ static void reads_uops(void **state)
 
 static void later_sections_override(void **state)
 {
-	struct costs *costs = must_read("[A* !AB]\nlatency = 1\nresults = 1 2\nflags = flush long\nsource = x\n"
+	struct costs *costs = must_read("[A*\n\t!AB]\nlatency = 1\nresults = 1 2\nflags = flush long\nsource = x\n"
 					"[AC AC.slow]\nlatency = 7\nuops = none\nflags = -flush fence\nlate = 0 0 4\nbypass = 3\nreads_flags = 0\nstd = result\nends_dispatch = 1\nqueued = 1\nsource = y\n"
 					"[AE AF]\nstd = result\nsource = z\n[AF]\nstd = p0\nsource = z\n");
 	struct cost c;
@@ -193,6 +193,7 @@ static void names_the_line(void **state)
 		{ "[A]\nbypass = 4\n", 2 }, { "[A]\nlatency = -1\n", 2 }, { "[A]\nlatency = 1x\n", 2 }, { "[A]\nlatency =\n", 2 }, { "[A]\nuops = p2\n", 2 }, { "[A]\nuops = p06\n", 2 },
 		{ "[A]\nuops = p0:\n", 2 }, { "[A]\nuops = p0/div\n", 2 }, { "[A]\nuops = p0/sqrt*4\n", 2 }, { "[A]\nuops = 3\n", 2 }, { "[A]\nuops = 300*p0\n", 2 },
 		{ "[A]\nuops = 200*p0 100*p1\n", 2 }, { "[A]\nuops = p0:4x\n", 2 }, { "[A]\nflags = fluffy\n", 2 },
+		{ "[A\n\tB]\nsource = x\n\ty\nlatency\n", 5 },
 		{ "[A]\nresults = 1 2 3 4 5 6 7\n", 2 }, { "[A]\nresults = 128\n", 2 }, { "[A]\nlate = a\n", 2 }, { "[A]\nstd = q\n", 2 },
 		{ "[ports]\nX = p9\n", 2 }, { "[units]\nX = mul\n", 2 }, { "[core]\nload = p9\n", 2 }, { "[core]\nloads = p0\n", 2 }, { "[core]\nplaceholder = 256\n", 2 }, { "[core]\nlong_address = 2\n", 2 },
 	};
