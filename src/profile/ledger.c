@@ -135,31 +135,45 @@ static uint32_t nameless_function(struct ledger *l, uint32_t *nameless, uint32_t
 static void read_entry(struct ledger *l, sqlite3_stmt *s, const uint32_t *index, uint32_t nr_index, uint32_t *nameless)
 {
 	struct entry e = { .insn = (uint32_t)sqlite3_column_int64(s, 0), .first = l->shares->len };
-	uint32_t function = query_id(s, 7, nr_index);
+	uint32_t function = query_id(s, 9, nr_index);
 
-	e.module = query_id(s, 4, l->nr_modules);
-	e.address = (uint64_t)sqlite3_column_int64(s, 5);
-	e.pc = (uint64_t)sqlite3_column_int64(s, 6);
+	e.module = query_id(s, 6, l->nr_modules);
+	e.address = (uint64_t)sqlite3_column_int64(s, 7);
+	e.pc = (uint64_t)sqlite3_column_int64(s, 8);
 	e.function = function && index[function] ? index[function] - 1 : nameless_function(l, nameless, e.module);
-	e.source = query_id(s, 8, l->nr_sources);
-	e.line = (uint32_t)sqlite3_column_int64(s, 9);
+	e.source = query_id(s, 10, l->nr_sources);
+	e.line = (uint32_t)sqlite3_column_int64(s, 11);
 	g_array_append_val(l->entries, e);
+}
+
+bool read_share(sqlite3_stmt *s, int column, struct share *share)
+{
+	sqlite3_int64 signature = sqlite3_column_int64(s, column);
+
+	*share = (struct share){
+		.signature = (uint16_t)signature,
+		.executions = (uint64_t)sqlite3_column_int64(s, column + 1),
+		.units = (uint64_t)sqlite3_column_int64(s, column + 2),
+		.executions_error = query_error(s, column + 3), .units_error = query_error(s, column + 4),
+	};
+	return sqlite3_column_type(s, column) == SQLITE_INTEGER && signature >= 0 && signature < 1 << NR_PSV;
 }
 
 static int read_cycles(struct query *q, struct ledger *l, const uint32_t *index, uint32_t nr_index)
 {
-	static const char sql[] = "SELECT c.insn, c.signature, c.executions, c.units, i.module, i.address, i.pc, i.function, "
-		"i.source, i.line FROM cycles c LEFT JOIN insn i ON i.insn = c.insn ORDER BY c.insn, c.signature";
+	static const char sql[] =
+		"SELECT c.insn, c.signature, c.executions, c.units, c.executions_error, c.units_error, "
+		"i.module, i.address, i.pc, i.function, i.source, i.line "
+		"FROM cycles c LEFT JOIN insn i ON i.insn = c.insn ORDER BY c.insn, c.signature";
 	uint32_t *nameless = g_new0(uint32_t, l->nr_modules);
-	struct share share = { 0 };
+	struct share share;
 	struct entry *e = NULL;
 	sqlite3_stmt *s;
 	int rc, err = query_prepare(q, &s, sql);
 
 	if (!err) {
 		while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-			sqlite3_int64 signature = sqlite3_column_int64(s, 1);
-			if (signature < 0 || signature >= 1 << NR_PSV) {
+			if (!read_share(s, 1, &share)) {
 				err = query_damaged(q, "an instruction with events that there are not");
 				break;
 			}
@@ -167,12 +181,10 @@ static int read_cycles(struct query *q, struct ledger *l, const uint32_t *index,
 				read_entry(l, s, index, nr_index, nameless);
 				e = entry_at(l, l->entries->len - 1);
 			}
-			share.signature = (uint16_t)signature;
-			share.executions = (uint64_t)sqlite3_column_int64(s, 2);
-			share.units = (uint64_t)sqlite3_column_int64(s, 3);
 			g_array_append_val(l->shares, share);
 			e->nr++;
 			e->units += share.units;
+			e->units_error += share.units_error;
 			e->executions += share.executions;
 		}
 		if (err)
@@ -196,6 +208,7 @@ struct sums sums_new(size_t nr)
 static void sums_add(struct sums *sums, size_t group, const struct share *share)
 {
 	GArray *shares = sums->shares[group];
+	struct share *sum;
 	guint at = 0;
 
 	while (at < shares->len && g_array_index(shares, struct share, at).signature < share->signature)
@@ -204,8 +217,11 @@ static void sums_add(struct sums *sums, size_t group, const struct share *share)
 		g_array_insert_val(shares, at, *share);
 		return;
 	}
-	g_array_index(shares, struct share, at).units += share->units;
-	g_array_index(shares, struct share, at).executions += share->executions;
+	sum = &g_array_index(shares, struct share, at);
+	sum->units += share->units;
+	sum->executions += share->executions;
+	sum->units_error += share->units_error;
+	sum->executions_error += share->executions_error;
 }
 
 void sums_add_entry(struct sums *sums, size_t group, const struct ledger *l, const struct entry *e)
@@ -219,8 +235,10 @@ struct stack sums_take(struct sums *sums, size_t group, struct query *q)
 	struct stack stack = { 0 };
 	size_t nr;
 
-	for (guint i = 0; i < sums->shares[group]->len; i++)
+	for (guint i = 0; i < sums->shares[group]->len; i++) {
 		stack.units += g_array_index(sums->shares[group], struct share, i).units;
+		stack.units_error += g_array_index(sums->shares[group], struct share, i).units_error;
+	}
 	stack.share = query_keep(q, sums->shares[group], &nr);
 	stack.nr = (uint32_t)nr;
 	return stack;

@@ -9,6 +9,7 @@
 /* An instruction's row. `first` and `nr` are its part of `shares`. */
 struct entry {
 	uint64_t address, pc, units, executions;
+	double units_error;
 	uint32_t insn, module, function, source, line; /* ids of the tables, 0: none; `function` an index of `functions` */
 	uint32_t first, nr;
 };
@@ -37,6 +38,12 @@ static inline struct query_function *function_at(const struct ledger *l, uint32_
 {
 	return &g_array_index(l->functions, struct query_function, i);
 }
+
+/*
+ * A component from `column` on: signature, executions, units, executions_error, units_error. False: its events are none
+ * that there are.
+ */
+bool read_share(sqlite3_stmt *s, int column, struct share *share);
 
 /* Sums of stacks: by group (function or line), the share of each signature, ascending. */
 struct sums {

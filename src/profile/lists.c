@@ -181,7 +181,7 @@ static int fill_insn(struct query *q, const struct ledger *l, struct details *d,
 		.insn = e->insn, .module = l->modules[e->module].path, .address = e->address, .pc = e->pc, .function = f,
 		.offset = f->symbol ? e->address - f->address : 0, .file = l->sources[e->source], .line = e->line,
 		.disassembly = "", .executions = e->executions,
-		.stack = { &g_array_index(l->shares, struct share, e->first), e->nr, e->units },
+		.stack = { &g_array_index(l->shares, struct share, e->first), e->nr, e->units, e->units_error },
 	};
 	sqlite3_bind_int64(d->insn, 1, e->insn);
 	rc = sqlite3_step(d->insn);

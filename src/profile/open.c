@@ -3,7 +3,7 @@
  *
  * A profile never changes in place (profile.c), so it is opened as immutable: no locks, no journals, nothing
  * written beside it. The whole structure is checked once, so that what views read afterwards is a sound
- * database; what it says is still checked where it is used.
+ * database; what it says is still checked where it is used. One of an older version gets what it lacks (older.sql).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "profile/header.h"
+#include "profile/older.h"
 #include "profile/private.h"
 #include "profile/profile.h"
 
@@ -32,8 +33,8 @@ static int damaged(const char *path, const char *why)
 	return err;
 }
 
-/* What can be told without SQLite. */
-static int check_file(const char *path)
+/* What can be told without SQLite; in *version, that of the schema. */
+static int check_file(const char *path, uint32_t *version)
 {
 	struct profile_header header;
 	struct stat st;
@@ -72,6 +73,7 @@ static int check_file(const char *path)
 		return damaged(path, "its header makes no sense");
 	if ((uint64_t)st.st_size < header.bytes)
 		return damaged(path, "it has been cut short");
+	*version = header.version;
 	return 0;
 }
 
@@ -98,7 +100,17 @@ static int check_cell(sqlite3 *db, const char *path, const char *sql, const char
 	return err;
 }
 
-static int open_database(sqlite3 **out, const char *path)
+/* Gives a profile of an older version what it lacks. What is in the file is not looked at before it is read. */
+static int supply(sqlite3 *db, const char *path)
+{
+	int rc = sqlite3_exec(db, older_sql, NULL, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		return 0;
+	return rc == SQLITE_NOMEM ? error_errno(ENOMEM, path) : damaged(path, sqlite3_errmsg(db));
+}
+
+static int open_database(sqlite3 **out, const char *path, uint32_t version)
 {
 	char *absolute = g_canonicalize_filename(path, NULL);
 	char *escaped = g_uri_escape_bytes((const guint8 *)absolute, strlen(absolute), "/");
@@ -115,6 +127,8 @@ static int open_database(sqlite3 **out, const char *path)
 		err = check_cell(db, path, "PRAGMA quick_check(1)", "ok");
 		if (!err)
 			err = check_cell(db, path, "SELECT value FROM run WHERE key = 'units_per_cycle'", NULL);
+		if (!err && version < PROFILE_VERSION)
+			err = supply(db, path);
 	}
 	g_free(absolute);
 	g_free(escaped);
@@ -130,10 +144,11 @@ int profile_open(struct profile **out, const char *path)
 {
 	sqlite3 *db;
 	struct profile *p;
-	int err = check_file(path);
+	uint32_t version = 0;
+	int err = check_file(path, &version);
 
 	if (!err)
-		err = open_database(&db, path);
+		err = open_database(&db, path, version);
 	if (err)
 		return err;
 	p = g_new0(struct profile, 1);

@@ -11,23 +11,28 @@
 
 enum {
 	PROFILE_APPLICATION = 0x43575031,  /* SQLite's application_id: 'CWP1' */
-	PROFILE_VERSION = 1,               /* SQLite's user_version: raised where an older reader would misread */
+	/*
+	 * SQLite's user_version: raised where an older reader would misread. 2: standard errors, without which an
+	 * estimate looks exact. What older ones lack, older.sql supplies.
+	 */
+	PROFILE_VERSION = 2,
+	MOST_FIGURES = 8,                  /* of a row that may be an estimate: a thread's */
 };
 
 /* The statements that write rows, prepared once a checkpoint (write.c). */
 #define PROFILE_STATEMENTS(X) \
 	X(RUN, "INSERT OR REPLACE INTO run VALUES (?, ?)") \
 	X(PARAMETER, "INSERT OR REPLACE INTO parameter VALUES (?, ?)") \
-	X(THREAD, "INSERT OR REPLACE INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)") \
-	X(REGION, "INSERT OR REPLACE INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
-	X(CYCLES, "INSERT OR REPLACE INTO cycles VALUES (?, ?, ?, ?)") \
+	X(THREAD, "INSERT OR REPLACE INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
+	X(REGION, "INSERT OR REPLACE INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
+	X(CYCLES, "INSERT OR REPLACE INTO cycles VALUES (?, ?, ?, ?, ?, ?)") \
 	X(SAMPLE, "INSERT OR REPLACE INTO sample VALUES (?, ?, ?, ?)") \
-	X(STATE, "INSERT OR REPLACE INTO state VALUES (?, ?, ?)") \
-	X(COMPONENT, "INSERT OR REPLACE INTO component VALUES (?, ?, ?, ?)") \
-	X(EVENT, "INSERT OR REPLACE INTO event VALUES (?, ?, ?)") \
-	X(UNMODELLED, "INSERT OR REPLACE INTO unmodelled VALUES (?, ?)") \
-	X(FIGURE, "INSERT OR REPLACE INTO figure VALUES (?, ?, ?, ?)") \
-	X(INSN_FIGURE, "INSERT OR REPLACE INTO insn_figure VALUES (?, ?, ?, ?, ?)") \
+	X(STATE, "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)") \
+	X(COMPONENT, "INSERT OR REPLACE INTO component VALUES (?, ?, ?, ?, ?)") \
+	X(EVENT, "INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?)") \
+	X(UNMODELLED, "INSERT OR REPLACE INTO unmodelled VALUES (?, ?, ?)") \
+	X(FIGURE, "INSERT OR REPLACE INTO figure VALUES (?, ?, ?, ?, ?)") \
+	X(INSN_FIGURE, "INSERT OR REPLACE INTO insn_figure VALUES (?, ?, ?, ?, ?, ?)") \
 	X(MODULE, "INSERT INTO module VALUES (?, ?, ?)") \
 	X(SOURCE, "INSERT INTO source VALUES (?, ?)") \
 	X(FUNCTION, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?)") \
@@ -54,6 +59,8 @@ struct profile {
 	int lock, next_lock;       /* -1: none */
 	int error;                 /* of the last write, 0 or -errno */
 	int64_t ordinal;           /* rows written in this checkpoint whose order is kept */
+	double estimate[MOST_FIGURES]; /* [nr_estimate]: standard errors of the next row's figures */
+	unsigned nr_estimate;      /* 0: it is exact */
 	sqlite3_stmt *statement[NR_STATEMENTS];  /* over `next`; prepared on first use */
 	struct naming *naming;
 };

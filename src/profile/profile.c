@@ -164,6 +164,7 @@ int profile_begin(struct profile *p)
 	discard_next(p);
 	p->error = 0;
 	p->ordinal = 0;
+	p->nr_estimate = 0;
 	err = open_next(p);
 	if (!err)
 		err = profile_set_int(p, "complete", 0);

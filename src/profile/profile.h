@@ -35,6 +35,14 @@ int profile_begin(struct profile *p);
 int profile_commit(struct profile *p);
 
 /* The rest is called between the two. Each 0 or -errno; a row that is set again is replaced. */
+
+/*
+ * Figures are exact unless this comes just before their row: the standard errors [nr] of the figures that the next
+ * call passes, in that order and their unit (of slots: that of the struct); 0: this one is exact. `nr` is theirs.
+ * Samples, parameters and what profile_set() sets are no figures.
+ */
+void profile_estimate(struct profile *p, const double *errors, unsigned nr);
+
 int profile_set(struct profile *p, const char *key, const char *value);      /* table run; value NULL: nothing is set */
 int profile_set_int(struct profile *p, const char *key, int64_t value);
 /* A JSON array of strings (arguments, notes); `items` NULL-terminated. */
@@ -58,7 +66,7 @@ struct slot_counts { uint64_t total, filled, issued, retired, recovery; }; /* sl
 
 int profile_thread(struct profile *p, uint32_t thread, uint64_t instructions, uint64_t uops, uint64_t units,
                    const struct slot_counts *slots);
-/* Sums the threads up: run.cycles_units, instructions, uops. */
+/* Sums the threads up: run.cycles_units, instructions, uops; of estimates also their errors (it can be no more). */
 int profile_totals(struct profile *p);
 int profile_region(struct profile *p, const char *name, uint64_t entries, uint64_t instructions, uint64_t units,
                    const struct slot_counts *slots);

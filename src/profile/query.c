@@ -59,6 +59,13 @@ uint32_t query_id(sqlite3_stmt *s, int column, uint32_t limit)
 	return id > 0 && id < limit ? (uint32_t)id : 0;
 }
 
+double query_error(sqlite3_stmt *s, int column)
+{
+	double error = sqlite3_column_double(s, column);
+
+	return error > 0 && isfinite(error) ? error : 0;
+}
+
 void *query_keep(struct query *q, GArray *array, size_t *nr)
 {
 	void *elements;
@@ -104,6 +111,15 @@ static uint64_t count(struct query *q, const char *key)
 	int64_t value = number(q, key);
 
 	return value > 0 ? (uint64_t)value : 0;
+}
+
+/* A standard error. */
+static double error_of(struct query *q, const char *key)
+{
+	const char *text = query_value(q, key);
+	double value = text ? g_ascii_strtod(text, NULL) : 0;
+
+	return value > 0 && isfinite(value) ? value : 0;
 }
 
 /* A JSON array of strings as a C one; what is no such array is an empty one. */
@@ -157,6 +173,9 @@ static int read_run(struct query *q)
 	run->cycles_units = count(q, "cycles_units");
 	run->instructions = count(q, "instructions");
 	run->uops = count(q, "uops");
+	run->cycles_units_error = error_of(q, "cycles_units_error");
+	run->instructions_error = error_of(q, "instructions_error");
+	run->uops_error = error_of(q, "uops_error");
 	run->units_per_cycle = count(q, "units_per_cycle");
 	if (!run->units_per_cycle)
 		run->units_per_cycle = CYCLE_UNITS;
@@ -215,6 +234,15 @@ static const char *column_name(struct query *q, sqlite3_stmt *s, int column)
 	return text ? text : "";
 }
 
+static void fill_slot_errors(sqlite3_stmt *s, int column, struct slot_errors *errors)
+{
+	errors->total = query_error(s, column);
+	errors->filled = query_error(s, column + 1);
+	errors->issued = query_error(s, column + 2);
+	errors->retired = query_error(s, column + 3);
+	errors->recovery = query_error(s, column + 4);
+}
+
 static void fill_slots(sqlite3_stmt *s, int column, struct slot_counts *slots)
 {
 	slots->total = column_count(s, column);
@@ -246,6 +274,9 @@ static int read_rows(struct query *q, const char *sql, const char *method, fill_
 	return err;
 }
 
+#define SLOT_ERRORS \
+	"slots_total_error, slots_filled_error, slots_issued_error, slots_retired_error, slots_recovery_error"
+
 static void fill_thread(struct query *q, sqlite3_stmt *s, void *row)
 {
 	struct query_thread *thread = row;
@@ -255,12 +286,17 @@ static void fill_thread(struct query *q, sqlite3_stmt *s, void *row)
 	thread->uops = column_count(s, 2);
 	thread->units = column_count(s, 3);
 	fill_slots(s, 4, &thread->slots);
+	thread->instructions_error = query_error(s, 9);
+	thread->uops_error = query_error(s, 10);
+	thread->units_error = query_error(s, 11);
+	fill_slot_errors(s, 12, &thread->slots_error);
 }
 
 int query_threads(struct query *q, const struct query_thread **rows, size_t *nr)
 {
 	return read_rows(q, "SELECT thread, instructions, uops, units, slots_total, slots_filled, slots_issued, slots_retired, "
-	                 "slots_recovery FROM thread ORDER BY thread",
+	                 "slots_recovery, instructions_error, uops_error, units_error, " SLOT_ERRORS
+	                 " FROM thread ORDER BY thread",
 	                 NULL, fill_thread, sizeof(**rows), (const void **)rows, nr);
 }
 
@@ -273,12 +309,17 @@ static void fill_region(struct query *q, sqlite3_stmt *s, void *row)
 	region->instructions = column_count(s, 2);
 	region->units = column_count(s, 3);
 	fill_slots(s, 4, &region->slots);
+	region->entries_error = query_error(s, 9);
+	region->instructions_error = query_error(s, 10);
+	region->units_error = query_error(s, 11);
+	fill_slot_errors(s, 12, &region->slots_error);
 }
 
 int query_regions(struct query *q, const struct query_region **rows, size_t *nr)
 {
 	return read_rows(q, "SELECT name, entries, instructions, units, slots_total, slots_filled, slots_issued, slots_retired, "
-	                 "slots_recovery FROM region ORDER BY ordinal, name",
+	                 "slots_recovery, entries_error, instructions_error, units_error, " SLOT_ERRORS
+	                 " FROM region ORDER BY ordinal, name",
 	                 NULL, fill_region, sizeof(**rows), (const void **)rows, nr);
 }
 
@@ -289,12 +330,14 @@ static void fill_state(struct query *q, sqlite3_stmt *s, void *row)
 	state->thread = (uint32_t)sqlite3_column_int64(s, 0);
 	state->state = column_name(q, s, 1);
 	state->units = column_count(s, 2);
+	state->units_error = query_error(s, 3);
 }
 
 int query_states(struct query *q, const struct query_state **rows, size_t *nr)
 {
-	return read_rows(q, "SELECT thread, state, units FROM state ORDER BY thread, CASE state WHEN 'compute' THEN 0 "
-	                 "WHEN 'stalled' THEN 1 WHEN 'drained' THEN 2 WHEN 'flushed' THEN 3 ELSE 4 END, state",
+	return read_rows(q, "SELECT thread, state, units, units_error FROM state ORDER BY thread, "
+	                 "CASE state WHEN 'compute' THEN 0 WHEN 'stalled' THEN 1 WHEN 'drained' THEN 2 "
+	                 "WHEN 'flushed' THEN 3 ELSE 4 END, state",
 	                 NULL, fill_state, sizeof(**rows), (const void **)rows, nr);
 }
 
@@ -304,6 +347,7 @@ static void fill_count(struct query *q, sqlite3_stmt *s, void *row)
 
 	named->name = column_name(q, s, 0);
 	named->count = column_count(s, 1);
+	named->count_error = query_error(s, 2);
 }
 
 static int read_counts(struct query *q, const char *sql, const char *method, const struct query_count **rows, size_t *nr)
@@ -313,27 +357,31 @@ static int read_counts(struct query *q, const char *sql, const char *method, con
 
 int query_events(struct query *q, const struct query_count **rows, size_t *nr)
 {
-	return read_counts(q, "SELECT event, count FROM event ORDER BY ordinal, event", NULL, rows, nr);
+	return read_counts(q, "SELECT event, count, count_error FROM event ORDER BY ordinal, event", NULL, rows, nr);
 }
 
 int query_unmodelled(struct query *q, const struct query_count **rows, size_t *nr)
 {
-	return read_counts(q, "SELECT form, executions FROM unmodelled ORDER BY executions DESC, form", NULL, rows, nr);
+	return read_counts(q, "SELECT form, executions, executions_error FROM unmodelled ORDER BY executions DESC, form",
+	                   NULL, rows, nr);
 }
 
 int query_components(struct query *q, const char *method, const struct query_count **rows, size_t *nr)
 {
-	return read_counts(q, "SELECT component, units FROM component WHERE method = ? ORDER BY ordinal, component", method, rows, nr);
+	return read_counts(q, "SELECT component, units, units_error FROM component WHERE method = ? "
+	                   "ORDER BY ordinal, component", method, rows, nr);
 }
 
 int query_component_methods(struct query *q, const struct query_count **rows, size_t *nr)
 {
-	return read_counts(q, "SELECT method, sum(units) FROM component GROUP BY method ORDER BY method", NULL, rows, nr);
+	return read_counts(q, "SELECT method, sum(units), sum(units_error) FROM component "
+	                   "GROUP BY method ORDER BY method", NULL, rows, nr);
 }
 
 int query_sample_methods(struct query *q, const struct query_count **rows, size_t *nr)
 {
-	return read_counts(q, "SELECT method, sum(weight) FROM sample GROUP BY method ORDER BY method", NULL, rows, nr);
+	return read_counts(q, "SELECT method, sum(weight), NULL FROM sample GROUP BY method ORDER BY method",
+	                   NULL, rows, nr);
 }
 
 static void fill_parameter(struct query *q, sqlite3_stmt *s, void *row)
@@ -372,18 +420,20 @@ static void fill_figure(struct query *q, sqlite3_stmt *s, void *row)
 	figure->method = column_name(q, s, 0);
 	figure->name = column_name(q, s, 1);
 	figure->value = sqlite3_column_type(s, 2) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(s, 2);
-	figure->insn = (uint32_t)sqlite3_column_int64(s, 3);
+	figure->value_error = query_error(s, 3);
+	figure->insn = (uint32_t)sqlite3_column_int64(s, 4);
 }
 
 int query_figures(struct query *q, const char *method, const struct query_figure **rows, size_t *nr)
 {
-	return read_rows(q, "SELECT method, name, value, 0 FROM figure WHERE ?1 IS NULL OR method = ?1 ORDER BY method, ordinal, name",
+	return read_rows(q, "SELECT method, name, value, value_error, 0 FROM figure WHERE ?1 IS NULL OR method = ?1 "
+	                 "ORDER BY method, ordinal, name",
 	                 method, fill_figure, sizeof(**rows), (const void **)rows, nr);
 }
 
 int query_insn_figures(struct query *q, const char *method, const struct query_figure **rows, size_t *nr)
 {
-	return read_rows(q, "SELECT method, name, value, insn FROM insn_figure WHERE ?1 IS NULL OR method = ?1 "
-	                 "ORDER BY method, insn, ordinal, name",
+	return read_rows(q, "SELECT method, name, value, value_error, insn FROM insn_figure "
+	                 "WHERE ?1 IS NULL OR method = ?1 ORDER BY method, insn, ordinal, name",
 	                 method, fill_figure, sizeof(**rows), (const void **)rows, nr);
 }

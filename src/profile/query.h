@@ -6,6 +6,8 @@
  * down to what is unique), so the same profile gives the same bytes in every view.
  *
  * Cycles are in units of 1/units_per_cycle cycle (720720), so that sums are exact; a view divides when it prints.
+ * x_error is the standard error of x where x is an estimate, in the same unit; 0: x is exact. That of a sum is the sum
+ * of its parts' errors: it can be no more, whatever they have to do with each other.
  * Strings: NULL is "unknown" where a comment says so, never "". Functions return 0 or -errno (-EINVAL: the
  * file is damaged; -ENOMEM), with the message set.
  *
@@ -47,6 +49,7 @@ struct run_info {
 	uint64_t period, seed;             /* cycles; of the sampling methods */
 	uint64_t forks, execs, lost;
 	uint64_t width;                    /* issue slots a cycle; 0: not known */
+	double cycles_units_error, instructions_error, uops_error;
 };
 
 /* Never NULL; the same each time. */
@@ -59,6 +62,7 @@ struct share {
 	uint64_t units;
 	uint64_t executions;               /* that ended with this signature; of a function or line: summed over its instructions */
 	uint16_t signature;                /* enum psv; 0: Base */
+	double units_error, executions_error;
 };
 
 /* A cycle stack: components in ascending order of signature, each once; the units add up to `units`. */
@@ -66,6 +70,7 @@ struct stack {
 	const struct share *share;         /* [nr] */
 	uint32_t nr;
 	uint64_t units;
+	double units_error;
 };
 
 /*
@@ -141,10 +146,14 @@ int query_hot(struct query *q, size_t limit, const struct query_insn **rows, siz
 /* The executed instructions of one function, by address, pc, insn. */
 int query_insns(struct query *q, const struct query_function *f, const struct query_insn **rows, size_t *nr);
 
+struct slot_errors { double total, filled, issued, retired, recovery; };
+
 struct query_thread {
 	uint32_t thread;
 	uint64_t instructions, uops, units;
 	struct slot_counts slots;
+	double instructions_error, uops_error, units_error;
+	struct slot_errors slots_error;
 };
 /* By thread. */
 int query_threads(struct query *q, const struct query_thread **rows, size_t *nr);
@@ -153,6 +162,8 @@ struct query_region {
 	const char *name;
 	uint64_t entries, instructions, units;
 	struct slot_counts slots;
+	double entries_error, instructions_error, units_error;
+	struct slot_errors slots_error;
 };
 /* In the order the regions were first seen. */
 int query_regions(struct query *q, const struct query_region **rows, size_t *nr);
@@ -161,6 +172,7 @@ struct query_state {
 	uint32_t thread;
 	const char *state;                 /* compute, stalled, drained, flushed */
 	uint64_t units;
+	double units_error;
 };
 /* By thread, then in the order of the comment above. */
 int query_states(struct query *q, const struct query_state **rows, size_t *nr);
@@ -169,6 +181,7 @@ int query_states(struct query *q, const struct query_state **rows, size_t *nr);
 struct query_count {
 	const char *name;
 	uint64_t count;
+	double count_error;
 };
 /* Events, in the order they were written (that of enum psv); count of committed instructions. */
 int query_events(struct query *q, const struct query_count **rows, size_t *nr);
@@ -198,7 +211,7 @@ int query_samples(struct query *q, const char *method, const struct query_sample
 struct query_figure {
 	const char *method, *name;
 	uint32_t insn;                     /* of query_insn_figures(); else 0 */
-	double value;
+	double value, value_error;
 };
 /* By method, then in the order they were written; method NULL: of all. */
 int query_figures(struct query *q, const char *method, const struct query_figure **rows, size_t *nr);

@@ -1,15 +1,21 @@
 -- The profile's tables. Cycles are in units of 1/720720 cycle (run.units_per_cycle): integer shares that sum exactly.
 -- Whatever is here may be queried by users; columns are added, never renamed.
 -- The file's application_id is 0x43575031 ('CWP1'); its user_version is that of this schema.
+-- x_error: the standard error of x, where x is an estimate, in the same unit; NULL: x is exact.
 CREATE TABLE run (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- keys: version, program, arguments (JSON array), isa, core, model, complete (0/1), exit_status, signal, cycles_units,
 --   instructions, uops, executions, units_per_cycle, period, seed, emulator, window, forks, execs, lost, notes (JSON array),
---   width (issue slots a cycle), options (JSON object: set, scale, ideal)
+--   width (issue slots a cycle), options (JSON object: set, scale, ideal); of estimates cycles_units_error,
+--   instructions_error, uops_error
 CREATE TABLE parameter (name TEXT PRIMARY KEY, value) WITHOUT ROWID;   -- the core's, as used
 CREATE TABLE thread (thread INTEGER PRIMARY KEY, instructions INT, uops INT, units INT,
-	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT);
+	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT,
+	instructions_error REAL, uops_error REAL, units_error REAL, slots_total_error REAL,
+	slots_filled_error REAL, slots_issued_error REAL, slots_retired_error REAL, slots_recovery_error REAL);
 CREATE TABLE region (name TEXT PRIMARY KEY, ordinal INT, entries INT, instructions INT, units INT,
-	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT) WITHOUT ROWID;
+	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT,
+	entries_error REAL, instructions_error REAL, units_error REAL, slots_total_error REAL, slots_filled_error REAL,
+	slots_issued_error REAL, slots_retired_error REAL, slots_recovery_error REAL) WITHOUT ROWID;
 -- Modules are numbered in the order of their paths, functions in that of module and address (JIT code last),
 -- sources in that of their paths: numbers depend on what was executed, never on when.
 CREATE TABLE module (module INTEGER PRIMARY KEY, path TEXT, build_id TEXT);
@@ -24,17 +30,21 @@ CREATE INDEX insn_function ON insn (function, address);
 -- The inline chain of an instruction: depth 0 is the innermost inlined function and where it was called.
 CREATE TABLE inlined (insn INT, depth INT, symbol TEXT, source INT, line INT, PRIMARY KEY (insn, depth)) WITHOUT ROWID;
 -- The golden reference: per instruction and signature (bits of record/timed.h), executions that ended with it, and cycles.
-CREATE TABLE cycles (insn INT, signature INT, executions INT, units INT, PRIMARY KEY (insn, signature)) WITHOUT ROWID;
+CREATE TABLE cycles (insn INT, signature INT, executions INT, units INT, executions_error REAL, units_error REAL,
+	PRIMARY KEY (insn, signature)) WITHOUT ROWID;
 -- Sampling methods: samples by instruction and signature; weight in units of one sample / 720720.
 CREATE TABLE sample (method TEXT, insn INT, signature INT, weight INT, PRIMARY KEY (method, insn, signature)) WITHOUT ROWID;
-CREATE TABLE state (thread INT, state TEXT, units INT, PRIMARY KEY (thread, state)) WITHOUT ROWID; -- compute, stalled, drained, flushed
-CREATE TABLE component (method TEXT, component TEXT, units INT, ordinal INT,
+-- compute, stalled, drained, flushed
+CREATE TABLE state (thread INT, state TEXT, units INT, units_error REAL, PRIMARY KEY (thread, state)) WITHOUT ROWID;
+CREATE TABLE component (method TEXT, component TEXT, units INT, ordinal INT, units_error REAL,
 	PRIMARY KEY (method, component)) WITHOUT ROWID; -- CPI stacks
-CREATE TABLE event (event TEXT PRIMARY KEY, count INT, ordinal INT) WITHOUT ROWID;  -- committed instructions with the event
-CREATE TABLE unmodelled (form TEXT PRIMARY KEY, executions INT) WITHOUT ROWID;
+-- Committed instructions with the event.
+CREATE TABLE event (event TEXT PRIMARY KEY, count INT, ordinal INT, count_error REAL) WITHOUT ROWID;
+CREATE TABLE unmodelled (form TEXT PRIMARY KEY, executions INT, executions_error REAL) WITHOUT ROWID;
 -- What else a method says: errors, periods, correlations, latencies; of the run, and of single instructions.
-CREATE TABLE figure (method TEXT, name TEXT, value REAL, ordinal INT, PRIMARY KEY (method, name)) WITHOUT ROWID;
-CREATE TABLE insn_figure (method TEXT, insn INT, name TEXT, value REAL, ordinal INT,
+CREATE TABLE figure (method TEXT, name TEXT, value REAL, ordinal INT, value_error REAL,
+	PRIMARY KEY (method, name)) WITHOUT ROWID;
+CREATE TABLE insn_figure (method TEXT, insn INT, name TEXT, value REAL, ordinal INT, value_error REAL,
 	PRIMARY KEY (method, insn, name)) WITHOUT ROWID;
 -- For people: instructions by cycles.
 CREATE VIEW hot AS

@@ -50,6 +50,27 @@ static void bind_count(sqlite3_stmt *s, int column, uint64_t count)
 	sqlite3_bind_int64(s, column, (sqlite3_int64)count);
 }
 
+void profile_estimate(struct profile *p, const double *errors, unsigned nr)
+{
+	assert(nr <= MOST_FIGURES);
+	for (unsigned i = 0; i < nr; i++)
+		p->estimate[i] = errors[i];
+	p->nr_estimate = nr;
+}
+
+/* The standard errors of a row's `nr` figures, from `column` on. */
+static void bind_errors(struct profile *p, sqlite3_stmt *s, int column, unsigned nr)
+{
+	assert(!p->nr_estimate || p->nr_estimate == nr);
+	for (unsigned i = 0; i < nr; i++, column++) {
+		if (i < p->nr_estimate && p->estimate[i] > 0)
+			sqlite3_bind_double(s, column, p->estimate[i]);
+		else
+			sqlite3_bind_null(s, column);
+	}
+	p->nr_estimate = 0;
+}
+
 int profile_set(struct profile *p, const char *key, const char *value)
 {
 	sqlite3_stmt *s;
@@ -130,6 +151,7 @@ int profile_cycles(struct profile *p, uint32_t insn, uint16_t psv, uint64_t exec
 	bind_count(s, 2, psv);
 	bind_count(s, 3, executions);
 	bind_count(s, 4, units);
+	bind_errors(p, s, 5, 2);
 	return profile_step(p, s);
 }
 
@@ -155,6 +177,7 @@ int profile_state(struct profile *p, uint32_t thread, const char *state, uint64_
 	bind_count(s, 1, thread);
 	bind_text(s, 2, state);
 	bind_count(s, 3, units);
+	bind_errors(p, s, 4, 1);
 	return profile_step(p, s);
 }
 
@@ -168,6 +191,7 @@ int profile_component(struct profile *p, const char *method, const char *compone
 	bind_text(s, 2, component);
 	bind_count(s, 3, units);
 	sqlite3_bind_int64(s, 4, p->ordinal++);
+	bind_errors(p, s, 5, 1);
 	return profile_step(p, s);
 }
 
@@ -180,6 +204,7 @@ int profile_event(struct profile *p, const char *event, uint64_t count)
 	bind_text(s, 1, event);
 	bind_count(s, 2, count);
 	sqlite3_bind_int64(s, 3, p->ordinal++);
+	bind_errors(p, s, 4, 1);
 	return profile_step(p, s);
 }
 
@@ -193,6 +218,7 @@ int profile_figure(struct profile *p, const char *method, const char *name, doub
 	bind_text(s, 2, name);
 	sqlite3_bind_double(s, 3, value);
 	sqlite3_bind_int64(s, 4, p->ordinal++);
+	bind_errors(p, s, 5, 1);
 	return profile_step(p, s);
 }
 
@@ -207,6 +233,7 @@ int profile_insn_figure(struct profile *p, const char *method, uint32_t insn, co
 	bind_text(s, 3, name);
 	sqlite3_bind_double(s, 4, value);
 	sqlite3_bind_int64(s, 5, p->ordinal++);
+	bind_errors(p, s, 6, 1);
 	return profile_step(p, s);
 }
 
@@ -231,6 +258,7 @@ int profile_thread(struct profile *p, uint32_t thread, uint64_t instructions, ui
 	bind_count(s, 3, uops);
 	bind_count(s, 4, units);
 	bind_slots(s, 5, slots);
+	bind_errors(p, s, 10, 8);
 	return profile_step(p, s);
 }
 
@@ -247,6 +275,7 @@ int profile_region(struct profile *p, const char *name, uint64_t entries, uint64
 	bind_count(s, 4, instructions);
 	bind_count(s, 5, units);
 	bind_slots(s, 6, slots);
+	bind_errors(p, s, 11, 8);
 	return profile_step(p, s);
 }
 
@@ -258,6 +287,7 @@ int profile_unmodelled(struct profile *p, const char *form, uint64_t executions)
 		return p->error;
 	bind_text(s, 1, form);
 	bind_count(s, 2, executions);
+	bind_errors(p, s, 3, 1);
 	return profile_step(p, s);
 }
 
@@ -266,5 +296,9 @@ int profile_totals(struct profile *p)
 	return profile_exec(p,
 		"INSERT OR REPLACE INTO run (key, value) SELECT 'cycles_units', ifnull(sum(units), 0) FROM thread;"
 		"INSERT OR REPLACE INTO run (key, value) SELECT 'instructions', ifnull(sum(instructions), 0) FROM thread;"
-		"INSERT OR REPLACE INTO run (key, value) SELECT 'uops', ifnull(sum(uops), 0) FROM thread;");
+		"INSERT OR REPLACE INTO run (key, value) SELECT 'uops', ifnull(sum(uops), 0) FROM thread;"
+		"INSERT OR REPLACE INTO run (key, value) SELECT * FROM ("
+			"SELECT 'cycles_units_error', sum(units_error) AS error FROM thread "
+			"UNION ALL SELECT 'instructions_error', sum(instructions_error) FROM thread "
+			"UNION ALL SELECT 'uops_error', sum(uops_error) FROM thread) WHERE error > 0;");
 }

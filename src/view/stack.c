@@ -62,7 +62,9 @@ size_t stack_ranked(const struct stack_sum *sum, struct share *out)
 
 	for (unsigned i = 0; i < 1 << NR_PSV; i++)
 		if (sum->units[i])
-			out[n++] = (struct share){ sum->units[i], sum->executions[i], (uint16_t)i };
+			out[n++] = (struct share){
+				.units = sum->units[i], .executions = sum->executions[i], .signature = (uint16_t)i,
+			};
 	qsort(out, n, sizeof *out, by_units);
 	return n;
 }

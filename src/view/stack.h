@@ -16,7 +16,7 @@
 #include "view/json.h"
 #include "view/text.h"
 
-/* Sums of several stacks, by signature. */
+/* Sums of several stacks, by signature, without their standard errors. */
 struct stack_sum {
 	uint64_t units[1 << NR_PSV], executions[1 << NR_PSV];
 	uint64_t total;            /* units */

@@ -22,7 +22,7 @@
 #include "profile_fake.h"
 #include "symbol_fixture.h"
 
-enum { MUTANTS = 1500, INSNS = 300, NOBODY = 65534 };
+enum { MUTANTS = 1500, OLDER_MUTANTS = 300, INSNS = 300, NOBODY = 65534 };
 
 static void make_profile(const char *path)
 {
@@ -98,6 +98,15 @@ static bool read_everything(const char *path)
 	return !err;
 }
 
+static void execute(const char *path, const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
 static void mutate(GRand *random, char *bytes, gsize *size)
 {
 	int nr = g_rand_int_range(random, 1, 16);
@@ -115,7 +124,7 @@ static void mutate(GRand *random, char *bytes, gsize *size)
 		*size = (gsize)g_rand_double_range(random, 0, (double)*size);
 }
 
-static void mutants(void **state)
+static void check_mutants(const char *sound, unsigned nr)
 {
 	const char *path = fixture_path("mutant.cw");
 	GRand *random = g_rand_new_with_seed(1);
@@ -123,21 +132,34 @@ static void mutants(void **state)
 	char *whole, *bytes;
 	gsize size, kept;
 
-	make_profile(fixture_path("sound.cw"));
-	assert_true(read_everything(fixture_path("sound.cw")));
-	assert_true(g_file_get_contents(fixture_path("sound.cw"), &whole, &size, NULL));
+	assert_true(read_everything(sound));
+	assert_true(g_file_get_contents(sound, &whole, &size, NULL));
 	bytes = g_malloc(size);
-	for (unsigned i = 0; i < MUTANTS; i++) {
+	for (unsigned i = 0; i < nr; i++) {
 		memcpy(bytes, whole, size);
 		kept = size;
 		mutate(random, bytes, &kept);
 		assert_true(g_file_set_contents_full(path, bytes, (gssize)kept, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
 		readable += read_everything(path);
 	}
-	assert_in_range(readable, MUTANTS / 100, MUTANTS / 2);
+	assert_in_range(readable, nr / 100, nr / 2);
 	g_free(bytes);
 	g_free(whole);
 	g_rand_free(random);
+}
+
+static void mutants(void **state)
+{
+	make_profile(fixture_path("sound.cw"));
+	check_mutants(fixture_path("sound.cw"), MUTANTS);
+}
+
+/* Read by way of what an older one lacks. */
+static void older_mutants(void **state)
+{
+	make_profile(fixture_path("older.cw"));
+	execute(fixture_path("older.cw"), "PRAGMA user_version = 1");
+	check_mutants(fixture_path("older.cw"), OLDER_MUTANTS);
 }
 
 /* Cut anywhere, it is told to be cut short. */
@@ -173,15 +195,6 @@ static void check_error(const char *path, int expected, const char *why)
 	assert_string_not_equal(error_get()->remedy, "");
 }
 
-static void execute(const char *path, const char *sql)
-{
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 static void no_profiles(void **state)
 {
 	check_error(fixture_path("none.cw"), -ENOENT, "No such file");
@@ -199,7 +212,7 @@ static void no_profiles(void **state)
 /* Views find a component's name by its events. */
 static void strange_events(void **state)
 {
-	static const char *const signatures[] = { "-1", "512", "4294967296" };
+	static const char *const signatures[] = { "-1", "512", "4294967296", "'text'" };
 	const char *path = fixture_path("events.cw");
 	char sql[100];
 
@@ -240,7 +253,8 @@ static void nonsense(void **state)
 	        "INSERT INTO function VALUES (9000000000, 1, 'a', 'a', 0, 0, 5, 5), (3, 99, NULL, 'a', 0, 0, 5, 5);"
 	        "INSERT INTO module VALUES (-1, 'a', NULL), (16000000, NULL, NULL); INSERT INTO source VALUES (12, NULL);"
 	        "UPDATE cycles SET units = -1, executions = 'many', signature = signature + 70000;"
-	        "INSERT INTO cycles VALUES ('text', 'text', 'text', 'text'), (-1, -1, -1, -1);"
+	        "INSERT INTO cycles (insn, signature, executions, units) VALUES ('text', 'text', 'text', 'text'),"
+	        "(-1, -1, -1, -1);"
 	        "UPDATE run SET value = '{\"a\":[1,null]}' WHERE key = 'arguments'; INSERT INTO run VALUES ('notes', x'00ff');"
 	        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) INSERT INTO inlined SELECT 5, i, 'f', i, i FROM n;");
 	read_everything(path);
@@ -270,6 +284,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mutants),
+		cmocka_unit_test(older_mutants),
 		cmocka_unit_test(truncated),
 		cmocka_unit_test(no_profiles),
 		cmocka_unit_test(strange_events),

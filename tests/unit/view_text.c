@@ -74,6 +74,11 @@ static void test_styles(void **state)
 	expect(&t, "");
 }
 
+static struct share exact(uint64_t units, uint64_t executions, unsigned signature)
+{
+	return (struct share){ .units = units, .executions = executions, .signature = (uint16_t)signature };
+}
+
 static void bar(const struct share *share, uint32_t nr, uint64_t full, unsigned width, const char *want)
 {
 	struct text t = begin(80, false);
@@ -85,9 +90,9 @@ static void bar(const struct share *share, uint32_t nr, uint64_t full, unsigned 
 
 static void test_bars(void **state)
 {
-	const struct share parts[] = { { 50, 1, 0 }, { 25, 1, PSV_FL_MB }, { 25, 1, PSV_ST_L1 | PSV_ST_LLC } };
-	const struct share thirds[] = { { 1, 1, 0 }, { 1, 1, PSV_DR_L1 }, { 1, 1, PSV_DR_SQ } };
-	const struct share tiny[] = { { 1, 1, 0 }, { 999, 1, PSV_ST_TLB } };
+	const struct share parts[] = { exact(50, 1, 0), exact(25, 1, PSV_FL_MB), exact(25, 1, PSV_ST_L1 | PSV_ST_LLC) };
+	const struct share thirds[] = { exact(1, 1, 0), exact(1, 1, PSV_DR_L1), exact(1, 1, PSV_DR_SQ) };
+	const struct share tiny[] = { exact(1, 1, 0), exact(999, 1, PSV_ST_TLB) };
 
 	bar(parts, 3, 100, 8, "====bbMM");
 	bar(parts, 3, 200, 8, "==bM    ");
@@ -112,7 +117,7 @@ static void test_bars_have_no_rounding_to_add_up(void **state)
 		struct text t;
 
 		for (unsigned i = 0; i < NR_PSV; i++) {
-			parts[i] = (struct share){ (uint64_t)rand() % 1000, 1, (uint16_t)(1 << i) };
+			parts[i] = exact((uint64_t)rand() % 1000, 1, 1u << i);
 			full += parts[i].units;
 		}
 		t = begin(80, false);
@@ -133,7 +138,7 @@ static void test_bars_have_no_rounding_to_add_up(void **state)
 
 static void test_dominant(void **state)
 {
-	const struct share parts[] = { { 10, 1, 0 }, { 10, 1, PSV_DR_L1 }, { 9, 1, PSV_ST_L1 } };
+	const struct share parts[] = { exact(10, 1, 0), exact(10, 1, PSV_DR_L1), exact(9, 1, PSV_ST_L1) };
 	struct stack s = { .share = parts, .nr = 3 };
 
 	assert_int_equal(stack_dominant(&s), 0);
@@ -146,7 +151,8 @@ static void test_dominant(void **state)
 
 static void test_sums(void **state)
 {
-	const struct share a[] = { { 10, 1, 0 }, { 5, 2, PSV_DR_L1 } }, b[] = { { 5, 3, PSV_DR_L1 }, { 10, 4, PSV_FL_MB }, { 0, 5, PSV_FL_EX } };
+	const struct share a[] = { exact(10, 1, 0), exact(5, 2, PSV_DR_L1) };
+	const struct share b[] = { exact(5, 3, PSV_DR_L1), exact(10, 4, PSV_FL_MB), exact(0, 5, PSV_FL_EX) };
 	struct stack_sum *sum = calloc(1, sizeof *sum);
 	struct share ranked[1 << NR_PSV];
 

@@ -1,0 +1,15 @@
+-- What a profile of version 1 lacks, as temporary views that stand before its tables: no estimates.
+PRAGMA temp_store = MEMORY;
+CREATE TEMP VIEW thread AS SELECT *, NULL AS instructions_error, NULL AS uops_error, NULL AS units_error,
+	NULL AS slots_total_error, NULL AS slots_filled_error, NULL AS slots_issued_error, NULL AS slots_retired_error,
+	NULL AS slots_recovery_error FROM main.thread;
+CREATE TEMP VIEW region AS SELECT *, NULL AS entries_error, NULL AS instructions_error, NULL AS units_error,
+	NULL AS slots_total_error, NULL AS slots_filled_error, NULL AS slots_issued_error, NULL AS slots_retired_error,
+	NULL AS slots_recovery_error FROM main.region;
+CREATE TEMP VIEW cycles AS SELECT *, NULL AS executions_error, NULL AS units_error FROM main.cycles;
+CREATE TEMP VIEW state AS SELECT *, NULL AS units_error FROM main.state;
+CREATE TEMP VIEW component AS SELECT *, NULL AS units_error FROM main.component;
+CREATE TEMP VIEW event AS SELECT *, NULL AS count_error FROM main.event;
+CREATE TEMP VIEW unmodelled AS SELECT *, NULL AS executions_error FROM main.unmodelled;
+CREATE TEMP VIEW figure AS SELECT *, NULL AS value_error FROM main.figure;
+CREATE TEMP VIEW insn_figure AS SELECT *, NULL AS value_error FROM main.insn_figure;
