@@ -221,6 +221,7 @@ static void save_run(struct profile *p, const struct drive *d)
 
 	profile_set(p, "version", CYCLEWISE_VERSION);
 	profile_set(p, "program", d->config->argv[0]);
+	profile_process(p, 0, PROCESS_NONE, d->config->argv[0]);
 	profile_set_list(p, "arguments", (const char *const *)d->config->argv + 1);
 	profile_set(p, "isa", d->desc.isa);
 	profile_set(p, "core", o->core ? o->core : d->desc.name);

@@ -13,7 +13,7 @@ enum {
 	PROFILE_APPLICATION = 0x43575031,  /* SQLite's application_id: 'CWP1' */
 	/*
 	 * SQLite's user_version: raised where an older reader would misread. 2: standard errors, without which an
-	 * estimate looks exact. What older ones lack, older.sql supplies.
+	 * estimate looks exact; processes and intervals. What older ones lack, older.sql supplies.
 	 */
 	PROFILE_VERSION = 2,
 	MOST_FIGURES = 8,                  /* of a row that may be an estimate: a thread's */
@@ -23,7 +23,9 @@ enum {
 #define PROFILE_STATEMENTS(X) \
 	X(RUN, "INSERT OR REPLACE INTO run VALUES (?, ?)") \
 	X(PARAMETER, "INSERT OR REPLACE INTO parameter VALUES (?, ?)") \
-	X(THREAD, "INSERT OR REPLACE INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
+	X(PROCESS, "INSERT OR REPLACE INTO process VALUES (?, ?, ?)") \
+	X(THREAD, "INSERT OR REPLACE INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
+	X(THREAD_PROCESS, "UPDATE thread SET process = ?2 WHERE thread = ?1") \
 	X(REGION, "INSERT OR REPLACE INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
 	X(CYCLES, "INSERT OR REPLACE INTO cycles VALUES (?, ?, ?, ?, ?, ?)") \
 	X(SAMPLE, "INSERT OR REPLACE INTO sample VALUES (?, ?, ?, ?)") \
@@ -33,6 +35,9 @@ enum {
 	X(UNMODELLED, "INSERT OR REPLACE INTO unmodelled VALUES (?, ?, ?)") \
 	X(FIGURE, "INSERT OR REPLACE INTO figure VALUES (?, ?, ?, ?, ?)") \
 	X(INSN_FIGURE, "INSERT OR REPLACE INTO insn_figure VALUES (?, ?, ?, ?, ?, ?)") \
+	X(INTERVAL, "INSERT OR REPLACE INTO interval VALUES (?, ?, ?, ?, ?, ?, ?, ?)") \
+	X(INTERVAL_CYCLES, "INSERT OR REPLACE INTO interval_cycles VALUES (?, ?, ?, ?, ?, ?)") \
+	X(INTERVAL_FIGURE, "INSERT OR REPLACE INTO interval_figure VALUES (?, ?, ?, ?, ?, ?)") \
 	X(MODULE, "INSERT INTO module VALUES (?, ?, ?)") \
 	X(SOURCE, "INSERT INTO source VALUES (?, ?)") \
 	X(FUNCTION, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?)") \

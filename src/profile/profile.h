@@ -64,13 +64,30 @@ int profile_insn_figure(struct profile *p, const char *method, uint32_t insn, co
 
 struct slot_counts { uint64_t total, filled, issued, retired, recovery; }; /* slots */
 
+/* Threads are numbered through the run. They are of process 0 unless profile_thread_process() is called afterwards. */
 int profile_thread(struct profile *p, uint32_t thread, uint64_t instructions, uint64_t uops, uint64_t units,
                    const struct slot_counts *slots);
+/* A process: number in the order in which they began (an exec begins one, too), and who began it, a lower number. */
+#define PROCESS_NONE UINT32_MAX /* as parent: the run began with it */
+int profile_process(struct profile *p, uint32_t process, uint32_t parent, const char *program);
+int profile_thread_process(struct profile *p, uint32_t thread, uint32_t process);
 /* Sums the threads up: run.cycles_units, instructions, uops; of estimates also their errors (it can be no more). */
 int profile_totals(struct profile *p);
 int profile_region(struct profile *p, const char *name, uint64_t entries, uint64_t instructions, uint64_t units,
                    const struct slot_counts *slots);
 int profile_unmodelled(struct profile *p, const char *form, uint64_t executions);
+
+/*
+ * Intervals: parts of a thread's run that do not overlap, numbered through the run. What is said of them is said beside
+ * all of the above, which is of the whole run, and adds nothing to it. An interval begins where the thread has executed
+ * `begin_instructions` in `begin_units`; its figures are how many of each it is long.
+ */
+int profile_interval(struct profile *p, uint32_t interval, uint32_t thread, uint64_t begin_instructions,
+                     uint64_t begin_units, uint64_t instructions, uint64_t units);
+/* Its stack: as profile_cycles(), over all instructions. */
+int profile_interval_cycles(struct profile *p, uint32_t interval, uint16_t psv, uint64_t executions, uint64_t units);
+/* Any other: as profile_figure(). */
+int profile_interval_figure(struct profile *p, const char *method, uint32_t interval, const char *name, double value);
 
 /*
  * Names every instruction that has a row in `cycles`: module, address, symbol, lines, inline chain, text.

@@ -59,6 +59,15 @@ uint32_t query_id(sqlite3_stmt *s, int column, uint32_t limit)
 	return id > 0 && id < limit ? (uint32_t)id : 0;
 }
 
+uint32_t query_number(sqlite3_stmt *s, int column, uint32_t other)
+{
+	sqlite3_int64 number = sqlite3_column_int64(s, column);
+
+	if (sqlite3_column_type(s, column) == SQLITE_NULL || number < 0 || number >= UINT32_MAX)
+		return other;
+	return (uint32_t)number;
+}
+
 double query_error(sqlite3_stmt *s, int column)
 {
 	double error = sqlite3_column_double(s, column);
@@ -277,6 +286,23 @@ static int read_rows(struct query *q, const char *sql, const char *method, fill_
 #define SLOT_ERRORS \
 	"slots_total_error, slots_filled_error, slots_issued_error, slots_retired_error, slots_recovery_error"
 
+static void fill_process(struct query *q, sqlite3_stmt *s, void *row)
+{
+	struct query_process *process = row;
+
+	process->process = query_number(s, 0, 0);
+	process->parent = query_number(s, 1, PROCESS_NONE);
+	if (process->parent >= process->process)
+		process->parent = PROCESS_NONE;
+	process->program = query_text(q, s, 2);
+}
+
+int query_processes(struct query *q, const struct query_process **rows, size_t *nr)
+{
+	return read_rows(q, "SELECT process, parent, program FROM process ORDER BY process",
+	                 NULL, fill_process, sizeof(**rows), (const void **)rows, nr);
+}
+
 static void fill_thread(struct query *q, sqlite3_stmt *s, void *row)
 {
 	struct query_thread *thread = row;
@@ -286,16 +312,17 @@ static void fill_thread(struct query *q, sqlite3_stmt *s, void *row)
 	thread->uops = column_count(s, 2);
 	thread->units = column_count(s, 3);
 	fill_slots(s, 4, &thread->slots);
-	thread->instructions_error = query_error(s, 9);
-	thread->uops_error = query_error(s, 10);
-	thread->units_error = query_error(s, 11);
-	fill_slot_errors(s, 12, &thread->slots_error);
+	thread->process = query_number(s, 9, 0);
+	thread->instructions_error = query_error(s, 10);
+	thread->uops_error = query_error(s, 11);
+	thread->units_error = query_error(s, 12);
+	fill_slot_errors(s, 13, &thread->slots_error);
 }
 
 int query_threads(struct query *q, const struct query_thread **rows, size_t *nr)
 {
 	return read_rows(q, "SELECT thread, instructions, uops, units, slots_total, slots_filled, slots_issued, slots_retired, "
-	                 "slots_recovery, instructions_error, uops_error, units_error, " SLOT_ERRORS
+	                 "slots_recovery, process, instructions_error, uops_error, units_error, " SLOT_ERRORS
 	                 " FROM thread ORDER BY thread",
 	                 NULL, fill_thread, sizeof(**rows), (const void **)rows, nr);
 }
@@ -422,18 +449,26 @@ static void fill_figure(struct query *q, sqlite3_stmt *s, void *row)
 	figure->value = sqlite3_column_type(s, 2) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(s, 2);
 	figure->value_error = query_error(s, 3);
 	figure->insn = (uint32_t)sqlite3_column_int64(s, 4);
+	figure->interval = (uint32_t)sqlite3_column_int64(s, 5);
 }
 
 int query_figures(struct query *q, const char *method, const struct query_figure **rows, size_t *nr)
 {
-	return read_rows(q, "SELECT method, name, value, value_error, 0 FROM figure WHERE ?1 IS NULL OR method = ?1 "
+	return read_rows(q, "SELECT method, name, value, value_error, 0, 0 FROM figure WHERE ?1 IS NULL OR method = ?1 "
 	                 "ORDER BY method, ordinal, name",
 	                 method, fill_figure, sizeof(**rows), (const void **)rows, nr);
 }
 
 int query_insn_figures(struct query *q, const char *method, const struct query_figure **rows, size_t *nr)
 {
-	return read_rows(q, "SELECT method, name, value, value_error, insn FROM insn_figure "
+	return read_rows(q, "SELECT method, name, value, value_error, insn, 0 FROM insn_figure "
 	                 "WHERE ?1 IS NULL OR method = ?1 ORDER BY method, insn, ordinal, name",
+	                 method, fill_figure, sizeof(**rows), (const void **)rows, nr);
+}
+
+int query_interval_figures(struct query *q, const char *method, const struct query_figure **rows, size_t *nr)
+{
+	return read_rows(q, "SELECT method, name, value, value_error, 0, interval FROM interval_figure "
+	                 "WHERE ?1 IS NULL OR method = ?1 ORDER BY method, interval, ordinal, name",
 	                 method, fill_figure, sizeof(**rows), (const void **)rows, nr);
 }

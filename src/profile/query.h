@@ -8,6 +8,7 @@
  * Cycles are in units of 1/units_per_cycle cycle (720720), so that sums are exact; a view divides when it prints.
  * x_error is the standard error of x where x is an estimate, in the same unit; 0: x is exact. That of a sum is the sum
  * of its parts' errors: it can be no more, whatever they have to do with each other.
+ * All is of the whole run, but for what is said of its intervals.
  * Strings: NULL is "unknown" where a comment says so, never "". Functions return 0 or -errno (-EINVAL: the
  * file is damaged; -ENOMEM), with the message set.
  *
@@ -146,10 +147,19 @@ int query_hot(struct query *q, size_t limit, const struct query_insn **rows, siz
 /* The executed instructions of one function, by address, pc, insn. */
 int query_insns(struct query *q, const struct query_function *f, const struct query_insn **rows, size_t *nr);
 
+struct query_process {
+	uint32_t process;
+	uint32_t parent;                   /* a lower number; PROCESS_NONE: the run began with it */
+	const char *program;               /* NULL: unknown */
+};
+/* By process, in the order in which they began. */
+int query_processes(struct query *q, const struct query_process **rows, size_t *nr);
+
 struct slot_errors { double total, filled, issued, retired, recovery; };
 
 struct query_thread {
-	uint32_t thread;
+	uint32_t thread;                   /* one numbering through all processes */
+	uint32_t process;
 	uint64_t instructions, uops, units;
 	struct slot_counts slots;
 	double instructions_error, uops_error, units_error;
@@ -211,11 +221,25 @@ int query_samples(struct query *q, const char *method, const struct query_sample
 struct query_figure {
 	const char *method, *name;
 	uint32_t insn;                     /* of query_insn_figures(); else 0 */
+	uint32_t interval;                 /* of query_interval_figures(); else 0 */
 	double value, value_error;
 };
 /* By method, then in the order they were written; method NULL: of all. */
 int query_figures(struct query *q, const char *method, const struct query_figure **rows, size_t *nr);
 /* The figures of single instructions (profile_insn_figure()), by method, insn, then as written; method NULL: of all. */
 int query_insn_figures(struct query *q, const char *method, const struct query_figure **rows, size_t *nr);
+
+/* A part of a thread's run: it begins where the thread has executed begin_instructions in begin_units. */
+struct query_interval {
+	uint32_t interval, thread;
+	uint64_t begin_instructions, begin_units;
+	uint64_t instructions, units;      /* how long it is */
+	double instructions_error, units_error;
+	struct stack stack;                /* over all instructions */
+};
+/* By thread, then as they follow each other, then by interval. Those of a thread need not be all of it. */
+int query_intervals(struct query *q, const struct query_interval **rows, size_t *nr);
+/* The figures of intervals (profile_interval_figure()), by method, interval, then as written; method NULL: of all. */
+int query_interval_figures(struct query *q, const char *method, const struct query_figure **rows, size_t *nr);
 
 #endif

@@ -31,6 +31,8 @@ int query_end(struct query *q, sqlite3_stmt *statement, int rc);
 const char *query_text(struct query *q, sqlite3_stmt *statement, int column);
 /* A column as an id below `limit`; 0 where it is NULL or makes no sense. */
 uint32_t query_id(sqlite3_stmt *statement, int column, uint32_t limit);
+/* A column as a number from 0 to UINT32_MAX - 1; `other` where it is NULL or makes no sense. */
+uint32_t query_number(sqlite3_stmt *statement, int column, uint32_t other);
 /* A column as a standard error; 0 where it is NULL or makes no sense. */
 double query_error(sqlite3_stmt *statement, int column);
 /* Hands an array's memory to the query, and its elements to the caller; never NULL. */

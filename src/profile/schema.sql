@@ -2,15 +2,20 @@
 -- Whatever is here may be queried by users; columns are added, never renamed.
 -- The file's application_id is 0x43575031 ('CWP1'); its user_version is that of this schema.
 -- x_error: the standard error of x, where x is an estimate, in the same unit; NULL: x is exact.
+-- All tables but those of intervals are of the whole run: what the latter say is in the former, too, and adds nothing.
 CREATE TABLE run (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- keys: version, program, arguments (JSON array), isa, core, model, complete (0/1), exit_status, signal, cycles_units,
 --   instructions, uops, executions, units_per_cycle, period, seed, emulator, window, forks, execs, lost, notes (JSON array),
 --   width (issue slots a cycle), options (JSON object: set, scale, ideal); of estimates cycles_units_error,
 --   instructions_error, uops_error
 CREATE TABLE parameter (name TEXT PRIMARY KEY, value) WITHOUT ROWID;   -- the core's, as used
+-- Processes are numbered 0, 1, ... as they began; an exec begins one, too, whose parent is the one that called it.
+-- parent: a lower number; NULL: none, the run began with it.
+CREATE TABLE process (process INTEGER PRIMARY KEY, parent INT, program TEXT);
+-- Threads are numbered through the run, whatever their processes.
 CREATE TABLE thread (thread INTEGER PRIMARY KEY, instructions INT, uops INT, units INT,
 	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT,
-	instructions_error REAL, uops_error REAL, units_error REAL, slots_total_error REAL,
+	process INT DEFAULT 0, instructions_error REAL, uops_error REAL, units_error REAL, slots_total_error REAL,
 	slots_filled_error REAL, slots_issued_error REAL, slots_retired_error REAL, slots_recovery_error REAL);
 CREATE TABLE region (name TEXT PRIMARY KEY, ordinal INT, entries INT, instructions INT, units INT,
 	slots_total INT, slots_filled INT, slots_issued INT, slots_retired INT, slots_recovery INT,
@@ -46,6 +51,15 @@ CREATE TABLE figure (method TEXT, name TEXT, value REAL, ordinal INT, value_erro
 	PRIMARY KEY (method, name)) WITHOUT ROWID;
 CREATE TABLE insn_figure (method TEXT, insn INT, name TEXT, value REAL, ordinal INT, value_error REAL,
 	PRIMARY KEY (method, insn, name)) WITHOUT ROWID;
+-- Parts of the run: an interval begins where its thread has executed begin_instructions in begin_units, and is
+-- instructions and units long. Those of a thread do not overlap; together they need not be all of it.
+CREATE TABLE interval (interval INTEGER PRIMARY KEY, thread INT, begin_instructions INT, begin_units INT,
+	instructions INT, units INT, instructions_error REAL, units_error REAL);
+-- An interval's stack, as `cycles` over all instructions. Its events: the executions of the signatures that have them.
+CREATE TABLE interval_cycles (interval INT, signature INT, executions INT, units INT, executions_error REAL,
+	units_error REAL, PRIMARY KEY (interval, signature)) WITHOUT ROWID;
+CREATE TABLE interval_figure (method TEXT, interval INT, name TEXT, value REAL, ordinal INT, value_error REAL,
+	PRIMARY KEY (method, interval, name)) WITHOUT ROWID;
 -- For people: instructions by cycles.
 CREATE VIEW hot AS
 	SELECT m.path AS module, printf('0x%x', i.address) AS address, f.symbol, i."offset", s.path AS file, i.line,

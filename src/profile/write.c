@@ -258,8 +258,39 @@ int profile_thread(struct profile *p, uint32_t thread, uint64_t instructions, ui
 	bind_count(s, 3, uops);
 	bind_count(s, 4, units);
 	bind_slots(s, 5, slots);
-	bind_errors(p, s, 10, 8);
+	sqlite3_bind_int64(s, 10, 0);
+	bind_errors(p, s, 11, 8);
 	return profile_step(p, s);
+}
+
+int profile_process(struct profile *p, uint32_t process, uint32_t parent, const char *program)
+{
+	sqlite3_stmt *s = profile_statement(p, STATEMENT_PROCESS);
+
+	assert(parent == PROCESS_NONE || parent < process);
+	if (!s)
+		return p->error;
+	bind_count(s, 1, process);
+	if (parent == PROCESS_NONE)
+		sqlite3_bind_null(s, 2);
+	else
+		bind_count(s, 2, parent);
+	bind_text(s, 3, program);
+	return profile_step(p, s);
+}
+
+int profile_thread_process(struct profile *p, uint32_t thread, uint32_t process)
+{
+	sqlite3_stmt *s = profile_statement(p, STATEMENT_THREAD_PROCESS);
+	int err;
+
+	if (!s)
+		return p->error;
+	bind_count(s, 1, thread);
+	bind_count(s, 2, process);
+	err = profile_step(p, s);
+	assert(err || sqlite3_changes(p->next) == 1);
+	return err;
 }
 
 int profile_region(struct profile *p, const char *name, uint64_t entries, uint64_t instructions, uint64_t units,
@@ -288,6 +319,52 @@ int profile_unmodelled(struct profile *p, const char *form, uint64_t executions)
 	bind_text(s, 1, form);
 	bind_count(s, 2, executions);
 	bind_errors(p, s, 3, 1);
+	return profile_step(p, s);
+}
+
+int profile_interval(struct profile *p, uint32_t interval, uint32_t thread, uint64_t begin_instructions,
+                     uint64_t begin_units, uint64_t instructions, uint64_t units)
+{
+	sqlite3_stmt *s = profile_statement(p, STATEMENT_INTERVAL);
+
+	if (!s)
+		return p->error;
+	bind_count(s, 1, interval);
+	bind_count(s, 2, thread);
+	bind_count(s, 3, begin_instructions);
+	bind_count(s, 4, begin_units);
+	bind_count(s, 5, instructions);
+	bind_count(s, 6, units);
+	bind_errors(p, s, 7, 2);
+	return profile_step(p, s);
+}
+
+int profile_interval_cycles(struct profile *p, uint32_t interval, uint16_t psv, uint64_t executions, uint64_t units)
+{
+	sqlite3_stmt *s = profile_statement(p, STATEMENT_INTERVAL_CYCLES);
+
+	if (!s)
+		return p->error;
+	bind_count(s, 1, interval);
+	bind_count(s, 2, psv);
+	bind_count(s, 3, executions);
+	bind_count(s, 4, units);
+	bind_errors(p, s, 5, 2);
+	return profile_step(p, s);
+}
+
+int profile_interval_figure(struct profile *p, const char *method, uint32_t interval, const char *name, double value)
+{
+	sqlite3_stmt *s = profile_statement(p, STATEMENT_INTERVAL_FIGURE);
+
+	if (!s)
+		return p->error;
+	bind_text(s, 1, method);
+	bind_count(s, 2, interval);
+	bind_text(s, 3, name);
+	sqlite3_bind_double(s, 4, value);
+	sqlite3_bind_int64(s, 5, p->ordinal++);
+	bind_errors(p, s, 6, 1);
 	return profile_step(p, s);
 }
 

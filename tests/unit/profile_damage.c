@@ -20,9 +20,28 @@
 #include "profile/profile.h"
 #include "profile/query.h"
 #include "profile_fake.h"
+#include "record/timed.h"
 #include "symbol_fixture.h"
 
-enum { MUTANTS = 1500, OLDER_MUTANTS = 300, INSNS = 300, NOBODY = 65534 };
+enum { MUTANTS = 1500, OLDER_MUTANTS = 300, INSNS = 300, INTERVALS = 100, NOBODY = 65534 };
+
+/* Two processes, intervals, estimates. */
+static void write_intervals(struct profile *p)
+{
+	static const double errors[] = { 1, 2 };
+
+	profile_process(p, 0, PROCESS_NONE, "one");
+	profile_process(p, 1, 0, "two");
+	profile_thread_process(p, 0, 1);
+	for (uint32_t i = 0; i < INTERVALS; i++) {
+		profile_estimate(p, errors, 2);
+		profile_interval(p, i, 0, i * 100, i * 1000, 100, 1000);
+		profile_estimate(p, errors, 2);
+		profile_interval_cycles(p, i, 0, 90, 400);
+		profile_interval_cycles(p, i, 3, 10, 600);
+		profile_interval_figure(p, "topdown", i, "latency", i);
+	}
+}
 
 static void make_profile(const char *path)
 {
@@ -50,15 +69,33 @@ static void make_profile(const char *path)
 	profile_figure(p, "TEA", "period", 1);
 	profile_parameter(p, "rob.entries", "1");
 	profile_unmodelled(p, "FORM", 1);
+	write_intervals(p);
 	assert_int_equal(profile_commit(p), 0);
 	assert_int_equal(profile_close(p), 0);
 	fake_free(f);
+}
+
+static void check_process(const struct query_process *process)
+{
+	assert_true(process->parent < process->process || process->parent == PROCESS_NONE);
+}
+
+/* Whatever stands there, its shares are signatures that there are, ascending, and errors are no less than 0. */
+static void check_interval(const struct query_interval *interval)
+{
+	const struct stack *s = &interval->stack;
+
+	assert_true(interval->units_error >= 0 && interval->instructions_error >= 0 && s->units_error >= 0);
+	for (uint32_t i = 0; i < s->nr; i++)
+		assert_in_range(s->share[i].signature, i ? s->share[i - 1].signature : 0, (1 << NR_PSV) - 1);
 }
 
 /* Reads everything that a view may ask for; true: all of it could be read. */
 static bool read_everything(const char *path)
 {
 	const struct query_function *functions, *const *found;
+	const struct query_process *processes;
+	const struct query_interval *intervals;
 	const struct query_insn *insns;
 	const void *rows;
 	struct profile *p;
@@ -87,6 +124,13 @@ static bool read_everything(const char *path)
 			err |= query_insn_figures(q, NULL, (const struct query_figure **)&rows, &nr);
 			err |= query_parameters(q, (const struct query_parameter **)&rows, &nr);
 			err |= query_unmodelled(q, (const struct query_count **)&rows, &nr);
+			err |= query_processes(q, &processes, &nr);
+			for (size_t i = 0; !err && i < nr; i++)
+				check_process(&processes[i]);
+			err |= query_intervals(q, &intervals, &nr);
+			for (size_t i = 0; !err && i < nr; i++)
+				check_interval(&intervals[i]);
+			err |= query_interval_figures(q, NULL, (const struct query_figure **)&rows, &nr);
 			query_free(q);
 		}
 		profile_close(p);
@@ -222,6 +266,12 @@ static void strange_events(void **state)
 		execute(path, sql);
 		assert_false(read_everything(path));
 		assert_string_equal(error_get()->why, "damaged profile: an instruction with events that there are not");
+		make_profile(path);
+		snprintf(sql, sizeof sql, "UPDATE OR REPLACE interval_cycles SET signature = %s WHERE interval = 1",
+		         signatures[i]);
+		execute(path, sql);
+		assert_false(read_everything(path));
+		assert_string_equal(error_get()->why, "damaged profile: an interval with events that there are not");
 	}
 }
 
@@ -260,6 +310,34 @@ static void nonsense(void **state)
 	read_everything(path);
 }
 
+/* The same of processes, intervals and standard errors: all of it can be read, and means nothing. */
+static void nonsense_of_intervals(void **state)
+{
+	const char *path = fixture_path("intervals.cw");
+
+	make_profile(path);
+	execute(path, "UPDATE process SET parent = 1, program = x'00ff';"
+	        "INSERT INTO process VALUES (-1, -5, NULL), (8589934592, 'x', 1);"
+	        "UPDATE thread SET process = -3, units_error = 'text', uops_error = -1, slots_total_error = 9e999;"
+	        "UPDATE interval SET thread = 'text', begin_units = -1, units_error = -9e999 WHERE interval % 3 = 1;"
+	        "UPDATE interval SET instructions = x'ff', begin_instructions = NULL WHERE interval % 3 = 2;"
+	        "INSERT INTO interval (interval) VALUES (-1), (4294967296), (8589934592);"
+	        "INSERT INTO interval_cycles VALUES (-1, 0, 'many', -1, 'a', 'b'), (4294967296, 0, 1, 1, 1, -1),"
+	        "(77777, 1, 1, 1, 1, 1);"
+	        "INSERT INTO interval_cycles VALUES ('text', 'text', 'text', 'text', 'text', 'text');"
+	        "INSERT INTO interval_figure VALUES ('a', 'text', 'b', 'c', 'd', 'e'),"
+	        "('a', -1, 'b', 9e999, 0, -9e999);"
+	        "UPDATE cycles SET units_error = 9e999, executions_error = -9e999;"
+	        "UPDATE event SET count_error = 'x';");
+	assert_true(read_everything(path));
+	execute(path, "DROP TABLE interval_cycles");
+	assert_false(read_everything(path));
+	make_profile(path);
+	execute(path, "ALTER TABLE thread DROP COLUMN process");
+	assert_false(read_everything(path));
+	assert_non_null(strstr(error_get()->why, "damaged profile: no such column"));
+}
+
 static void unreadable(void **state)
 {
 	const char *path = fixture_path("secret.cw");
@@ -290,6 +368,7 @@ int main(void)
 		cmocka_unit_test(strange_events),
 		cmocka_unit_test(altered),
 		cmocka_unit_test(nonsense),
+		cmocka_unit_test(nonsense_of_intervals),
 		cmocka_unit_test(unreadable),
 	};
 

@@ -61,6 +61,16 @@ static void write_all(struct profile *p, bool estimated)
 	NEXT(1);
 	assert_int_equal(profile_insn_figure(p, "chains", 1, "share", 0.5), 0);
 	assert_int_equal(profile_insn_figure(p, "chains", 2, "share", 0.5), 0);
+	NEXT(2);
+	assert_int_equal(profile_interval(p, 0, 0, 0, 0, 50, 500), 0);
+	assert_int_equal(profile_interval(p, 1, 0, 50, 500, 50, 1000), 0);
+	NEXT(2);
+	assert_int_equal(profile_interval_cycles(p, 0, 0, 50, 300), 0);
+	NEXT(2);
+	assert_int_equal(profile_interval_cycles(p, 0, 64, 50, 200), 0);
+	NEXT(1);
+	assert_int_equal(profile_interval_figure(p, "topdown", 0, "latency", 5), 0);
+	assert_int_equal(profile_interval_figure(p, "topdown", 1, "latency", 5), 0);
 #undef NEXT
 	assert_int_equal(profile_totals(p), 0);
 	assert_int_equal(profile_instructions(p, fake_code(f), fake_maps(f), 0), 0);
@@ -111,6 +121,35 @@ static void round_trip(void **state)
 	g_free(expected);
 }
 
+static void of_intervals(void **state)
+{
+	const char *path = fixture_path("intervals.cw");
+	char *text = written(path, true);
+	const struct query_interval *rows;
+	const struct query_figure *figures;
+	struct profile *p;
+	struct query *q;
+	size_t nr;
+
+	assert_int_equal(profile_open(&p, path), 0);
+	assert_int_equal(query_new(&q, p), 0);
+	assert_int_equal(query_intervals(q, &rows, &nr), 0);
+	assert_int_equal(nr, 2);
+	assert_float_equal(rows[0].instructions_error, 0.5, 1e-9);
+	assert_float_equal(rows[0].units_error, 1.5, 1e-9);
+	assert_float_equal(rows[0].stack.units_error, 3, 1e-9);
+	assert_float_equal(rows[0].stack.share[1].units_error, 1.5, 1e-9);
+	assert_float_equal(rows[0].stack.share[1].executions_error, 0.5, 1e-9);
+	assert_true(rows[1].instructions_error <= 0 && rows[1].units_error <= 0 && rows[1].stack.units_error <= 0);
+	assert_int_equal(query_interval_figures(q, "topdown", &figures, &nr), 0);
+	assert_int_equal(nr, 2);
+	assert_float_equal(figures[0].value_error, 0.5, 1e-9);
+	assert_true(figures[1].value_error <= 0);
+	query_free(q);
+	profile_close(p);
+	g_free(text);
+}
+
 /* How many cells of columns x_error there are, by whether they say anything; and keys of `run`. */
 static void count_cells(const char *path, unsigned *empty, unsigned *full)
 {
@@ -155,8 +194,8 @@ static void exact(void **state)
 	assert_int_equal(full, 0);
 	g_free(written(fixture_path("both.cw"), true));
 	count_cells(fixture_path("both.cw"), &empty, &full);
-	/* Three rows of `cycles`, two threads, a region, 7 rows with one; the run. */
-	assert_int_equal(full, 3 * 2 + 2 * 8 + 8 + 7 + 3);
+	/* Three rows of `cycles`, two threads, a region, three rows of intervals with two, 8 with one; the run. */
+	assert_int_equal(full, 3 * 2 + 2 * 8 + 8 + 3 * 2 + 8 + 3);
 	g_strfreev(lines);
 	g_free(text);
 }
@@ -199,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),
+		cmocka_unit_test(of_intervals),
 		cmocka_unit_test(exact),
 		cmocka_unit_test(no_errors),
 	};

@@ -1,5 +1,6 @@
 /*
- * Profiles of the versions before: what they hold is read as it stands, what they lack as nothing estimated.
+ * Profiles of the versions before: what they hold is read as it stands, what they lack as one process, no intervals and
+ * nothing estimated.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -89,20 +90,52 @@ static void same_rows(void **state)
 	g_free(again);
 }
 
-/* One that is also damaged has the error of a damaged one. */
-static void damaged(void **state)
+static void what_they_lack(void **state)
 {
+	const struct query_process *processes;
+	const struct query_interval *intervals;
+	const struct query_figure *figures;
 	const struct query_thread *threads;
 	struct profile *p;
 	struct query *q;
 	size_t nr;
 
+	make_older("lacking.cw");
+	assert_int_equal(profile_open(&p, fixture_path("lacking.cw")), 0);
+	assert_int_equal(query_new(&q, p), 0);
+	assert_int_equal(query_processes(q, &processes, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(processes[0].process, 0);
+	assert_int_equal(processes[0].parent, PROCESS_NONE);
+	assert_string_equal(processes[0].program, "./shop");
+	assert_int_equal(query_threads(q, &threads, &nr), 0);
+	assert_int_equal(nr, 2);
+	assert_true(threads[0].process == 0 && threads[1].process == 0);
+	assert_int_equal(query_intervals(q, &intervals, &nr), 0);
+	assert_int_equal(nr, 0);
+	assert_int_equal(query_interval_figures(q, NULL, &figures, &nr), 0);
+	assert_int_equal(nr, 0);
+	query_free(q);
+	profile_close(p);
+}
+
+/* One that is also damaged has the error of a damaged one. */
+static void damaged(void **state)
+{
+	const struct query_thread *threads;
+	const struct query_process *processes;
+	struct profile *p;
+	struct query *q;
+	size_t nr;
+
 	make_older("damaged.cw");
-	execute(fixture_path("damaged.cw"), "DROP TABLE thread");
+	execute(fixture_path("damaged.cw"), "DROP TABLE thread; CREATE TABLE process (x); CREATE TABLE interval (y)");
 	assert_int_equal(profile_open(&p, fixture_path("damaged.cw")), 0);
 	assert_int_equal(query_new(&q, p), 0);
 	assert_int_equal(query_threads(q, &threads, &nr), -EINVAL);
 	assert_non_null(strstr(error_get()->why, "damaged profile: no such table"));
+	assert_int_equal(query_processes(q, &processes, &nr), 0);
+	assert_int_equal(nr, 1);
 	query_free(q);
 	profile_close(p);
 }
@@ -111,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_rows),
+		cmocka_unit_test(what_they_lack),
 		cmocka_unit_test(damaged),
 	};
 
