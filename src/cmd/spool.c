@@ -16,7 +16,7 @@ enum { LEVEL = 1, WINDOW_LOG = 21 };
 
 /* Before the arrays of each batch. */
 struct head {
-	uint64_t n, ahead, forecasts, runs, accesses;
+	uint64_t n, ahead, foreseen[FORESEEN_ARRAYS]; /* the latter in bytes */
 	uint32_t thread, end;
 };
 
@@ -127,23 +127,18 @@ static int put(struct spool *s, const void *p, size_t n, ZSTD_EndDirective how)
 
 int spool_put(struct spool *s, const struct step_batch *b, const struct foreseen *f)
 {
-	const struct head head = {
-		.n = b->n, .ahead = b->ahead, .forecasts = f->nr, .runs = f->nr_runs, .accesses = f->nr_accesses,
-		.thread = b->thread, .end = b->end,
-	};
+	struct head head = { .n = b->n, .ahead = b->ahead, .thread = b->thread, .end = b->end };
 	int err;
 
 	if (s->full)
 		return 0;
+	for (unsigned i = 0; i < FORESEEN_ARRAYS; i++)
+		head.foreseen[i] = f->of[i].bytes;
 	err = put(s, &head, sizeof head, ZSTD_e_continue);
 	if (!err)
 		err = put(s, b->step, (b->n + b->ahead) * sizeof *b->step, ZSTD_e_continue);
-	if (!err)
-		err = put(s, f->forecast, f->nr * sizeof *f->forecast, ZSTD_e_continue);
-	if (!err)
-		err = put(s, f->run, f->nr_runs * sizeof *f->run, ZSTD_e_continue);
-	if (!err)
-		err = put(s, f->access, f->nr_accesses * sizeof *f->access, ZSTD_e_continue);
+	for (unsigned i = 0; i < FORESEEN_ARRAYS && !err; i++)
+		err = put(s, f->of[i].item, f->of[i].bytes, ZSTD_e_continue);
 	s->full = s->written >= s->most;
 	return err;
 }
@@ -242,25 +237,12 @@ int spool_read(struct spool_reader *r, struct step_batch *b, const struct forese
 		r->room_steps = head.n + head.ahead;
 		r->step = g_renew(struct step, r->step, r->room_steps);
 	}
-	if (head.forecasts > seen->room) {
-		seen->room = head.forecasts;
-		seen->forecast = g_renew(struct forecast, seen->forecast, seen->room);
-	}
-	if (head.runs > seen->room_runs) {
-		seen->room_runs = head.runs;
-		seen->run = g_renew(struct wrong_run, seen->run, seen->room_runs);
-	}
-	if (head.accesses > seen->room_accesses) {
-		seen->room_accesses = head.accesses;
-		seen->access = g_renew(struct wrong_access, seen->access, seen->room_accesses);
-	}
 	more = get_array(r, more, r->step, (head.n + head.ahead) * sizeof *r->step);
-	more = get_array(r, more, seen->forecast, head.forecasts * sizeof *seen->forecast);
-	more = get_array(r, more, seen->run, head.runs * sizeof *seen->run);
-	more = get_array(r, more, seen->access, head.accesses * sizeof *seen->access);
-	seen->nr = head.forecasts;
-	seen->nr_runs = head.runs;
-	seen->nr_accesses = head.accesses;
+	for (unsigned i = 0; i < FORESEEN_ARRAYS; i++) {
+		foreseen_reserve(&seen->of[i], head.foreseen[i]);
+		more = get_array(r, more, seen->of[i].item, head.foreseen[i]);
+		seen->of[i].bytes = head.foreseen[i];
+	}
 	*b = (struct step_batch){ .step = r->step, .n = head.n, .ahead = head.ahead, .thread = head.thread, .end = head.end };
 	*f = seen;
 	return more;

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "core/foresee.h"
+#include "core/core.h"
 #include "source/source.h"
 
 struct spool;

@@ -10,6 +10,7 @@
 #include "cmd/progress.h"
 #include "cmd/workers.h"
 #include "core/abstract_outcome.h"
+#include "core/foresee.h"
 #include "core/vary_along.h"
 #include "core/vary_code.h"
 #include "isa/costs.h"

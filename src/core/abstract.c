@@ -29,14 +29,17 @@ static void abstract_foresee(struct core *core, const struct step *s, size_t n, 
 {
 	struct abstract *a = (struct abstract *)core;
 
-	out->met.nr = 0;
-	outcomes_batch(a->outcomes, s, n, ahead, &out->met);
+	struct foreseen_array *words = &out->of[0];
+	struct outcome_stream met = { .word = words->item, .room = words->room / sizeof *met.word };
+
+	outcomes_batch(a->outcomes, s, n, ahead, &met);
+	*words = (struct foreseen_array){ .item = met.word, .bytes = met.nr * sizeof *met.word, .room = met.room * sizeof *met.word };
 }
 
 static void abstract_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f)
 {
 	struct abstract *a = (struct abstract *)core;
-	const uint64_t *word = f->met.word, *end = word + f->met.nr;
+	const uint64_t *word = f->of[0].item, *end = word + f->of[0].bytes / sizeof *word;
 
 	while (word < end) {
 		size_t most = CHUNK;

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/foresee.h"
 #include "core/params.h"
 #include "core/suppose.h"
 #include "isa/code.h"
@@ -29,6 +28,23 @@ struct timed_sink {
 	bool brief;
 };
 
+/*
+ * What a model foresees of a batch: arrays whose items are its own. Who hands it on, or keeps it, knows how many bytes of each
+ * there are. All zero: there are none.
+ */
+enum { FORESEEN_ARRAYS = 3 };
+
+struct foreseen_array {
+	void *item;
+	size_t bytes, room;            /* of the items; of the memory, which grows with the largest batch and is used again */
+};
+
+struct foreseen { struct foreseen_array of[FORESEEN_ARRAYS]; };
+
+void foreseen_fini(struct foreseen *f);
+/* Room for so many bytes, which an array grows to so seldom that it may end the program where there is no memory, as GLib's do. */
+void foreseen_reserve(struct foreseen_array *a, size_t bytes);
+
 struct core;
 
 struct core_ops {
@@ -38,7 +54,7 @@ struct core_ops {
 	void (*batch)(struct core *core, const struct step *s, size_t n, size_t ahead);
 	/*
 	 * The same in two parts, which may run in two threads, the second behind the first: what needs no time, and time.
-	 * Both are given the same batches. NULL: cannot be parted.
+	 * Both are given the same batches, and the second what the first has put into `out`. NULL: cannot be parted.
 	 */
 	void (*foresee)(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
 	void (*batch_foreseen)(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f);

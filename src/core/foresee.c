@@ -33,41 +33,53 @@ struct foresight {
 	unsigned most;                 /* slots of a wrong path that the core can hold */
 };
 
-void foreseen_fini(struct foreseen *f)
+/* The arrays of what is foreseen. */
+enum { FORECASTS, RUNS, ACCESSES };
+
+struct forecasts forecasts_of(const struct foreseen *f)
 {
-	g_free(f->forecast);
-	g_free(f->run);
-	g_free(f->access);
-	outcome_stream_fini(&f->met);
-	*f = (struct foreseen){ 0 };
+	const struct foreseen_array *c = &f->of[FORECASTS], *r = &f->of[RUNS], *a = &f->of[ACCESSES];
+
+	return (struct forecasts){
+		.forecast = c->item, .nr = c->bytes / sizeof(struct forecast),
+		.run = r->item, .nr_runs = r->bytes / sizeof(struct wrong_run),
+		.access = a->item, .nr_accesses = a->bytes / sizeof(struct wrong_access),
+	};
+}
+
+/* The next item, of `size` bytes. */
+static void *next_of(struct foreseen_array *a, size_t size)
+{
+	if (a->bytes + size > a->room)
+		foreseen_reserve(a, 2 * a->room + 1024 * size);
+	a->bytes += size;
+	return (char *)a->item + a->bytes - size;
 }
 
 static struct forecast *forecast_add(struct foreseen *f)
 {
-	if (f->nr == f->room) {
-		f->room = 2 * f->room + 1024;
-		f->forecast = g_renew(struct forecast, f->forecast, f->room);
-	}
-	return &f->forecast[f->nr++];
+	return next_of(&f->of[FORECASTS], sizeof(struct forecast));
 }
 
 static struct wrong_run *run_add(struct foreseen *f)
 {
-	if (f->nr_runs == f->room_runs) {
-		f->room_runs = 2 * f->room_runs + 1024;
-		f->run = g_renew(struct wrong_run, f->run, f->room_runs);
-	}
-	return &f->run[f->nr_runs++];
+	return next_of(&f->of[RUNS], sizeof(struct wrong_run));
+}
+
+static size_t runs(const struct foreseen *f)
+{
+	return f->of[RUNS].bytes / sizeof(struct wrong_run);
 }
 
 /* Room for the accesses of one more wrong path. */
 static struct wrong_access *access_room(struct foreseen *f)
 {
-	if (f->nr_accesses + WRONG_MAX > f->room_accesses) {
-		f->room_accesses = 2 * f->room_accesses + WRONG_MAX;
-		f->access = g_renew(struct wrong_access, f->access, f->room_accesses);
-	}
-	return f->access + f->nr_accesses;
+	struct foreseen_array *a = &f->of[ACCESSES];
+	size_t most = WRONG_MAX * sizeof(struct wrong_access);
+
+	if (a->bytes + most > a->room)
+		foreseen_reserve(a, 2 * a->room + most);
+	return (struct wrong_access *)(void *)((char *)a->item + a->bytes);
 }
 
 /* --- the wrong path ---------------------------------------------------------------------------------- */
@@ -139,7 +151,7 @@ static struct straight *straight_from(struct foresight *f, uint32_t first, struc
 /* Walks from `pc` on and adds the runs; returns how many. */
 static uint32_t wrong_path(struct foresight *f, uint64_t pc, struct foreseen *out)
 {
-	size_t first = out->nr_runs;
+	size_t first = runs(out);
 	struct wrong_run *run = NULL;
 	uint32_t at = code_find(f->code, pc);
 
@@ -176,8 +188,8 @@ static uint32_t wrong_path(struct foresight *f, uint64_t pc, struct foreseen *ou
 	 * one behind it is known when that one is, so that the last one where the known code ends is left out.
 	 */
 	if (run && at == CODE_NONE && !--run->nr)
-		out->nr_runs--;
-	return (uint32_t)(out->nr_runs - first);
+		out->of[RUNS].bytes -= sizeof *run;
+	return (uint32_t)(runs(out) - first);
 }
 
 /* --- the right path ---------------------------------------------------------------------------------- */
@@ -202,7 +214,7 @@ static bool belongs_to_the_one_before(const struct step *s)
 static void go_wrong(struct foresight *f, struct forecast *c, uint64_t pc, const struct step *next, const struct step *all,
                      struct foreseen *out)
 {
-	size_t first = out->nr_runs, ahead = (size_t)(all - next);
+	size_t first = runs(out), ahead = (size_t)(all - next);
 
 	if (!f->guess)
 		return;
@@ -210,15 +222,16 @@ static void go_wrong(struct foresight *f, struct forecast *c, uint64_t pc, const
 	if (!f->converge || !c->nr_runs)
 		return;
 	ahead = ahead < STEP_AHEAD / 2 ? ahead : STEP_AHEAD / 2; /* as every batch has, lest its size should matter */
-	c->nr_accesses = (uint32_t)converge_path(f->converge, out->run + first, c->nr_runs, next, ahead, access_room(out));
-	out->nr_accesses += c->nr_accesses;
+	c->nr_accesses = (uint32_t)converge_path(f->converge, (const struct wrong_run *)out->of[RUNS].item + first, c->nr_runs, next, ahead, access_room(out));
+	out->of[ACCESSES].bytes += c->nr_accesses * sizeof(struct wrong_access);
 }
 
 void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t ahead, struct foreseen *out)
 {
 	const struct step *end = s + n, *all = end + ahead;
 
-	out->nr = out->nr_runs = out->nr_accesses = 0;
+	for (unsigned i = 0; i < FORESEEN_ARRAYS; i++)
+		out->of[i].bytes = 0;
 	for (; s < end; s++) {
 		if (step_kind(s) != STEP_INSN)
 			continue;

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/abstract_outcome.h"
 #include "core/branch.h"
 #include "core/converge.h"
+#include "core/core.h"
 #include "isa/code.h"
 #include "record/step.h"
 
@@ -37,17 +37,15 @@ struct forecast {
 };
 
 /* Of a batch of steps: a forecast for each instruction that foresee_wanted(), in order, and all their runs and accesses. */
-struct foreseen {
+struct forecasts {
 	struct forecast *forecast;
 	struct wrong_run *run;
 	struct wrong_access *access;
 	size_t nr, nr_runs, nr_accesses;
-	size_t room, room_runs, room_accesses; /* of the arrays, which grow and are used again */
-	struct outcome_stream met;     /* the abstract core has this in place of the others */
 };
 
-/* An array grows so seldom that it may end the program where there is no memory, as GLib's do. */
-void foreseen_fini(struct foreseen *f);
+/* What is foreseen (core.h), as the model that foresees by this file has it: valid until the next batch is foreseen there. */
+struct forecasts forecasts_of(const struct foreseen *f);
 
 /* Whether the instruction of step `s` has a forecast. */
 static inline bool foresee_wanted(const struct insn *in, const struct step *s)
@@ -62,7 +60,7 @@ int  foresight_new(struct foresight **out, const struct core_desc *desc, struct 
 void foresight_free(struct foresight *f);
 /* Whether two cores foresee the same, wherever both can hold as much of a wrong path. */
 bool foresight_same(const struct core_desc *a, const struct core_desc *b);
-/* Replaces `out` by the forecasts of s[0..n); s[n..n+ahead) follow. */
+/* Replaces what `out` holds by the forecasts of s[0..n); s[n..n+ahead) follow. */
 void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
 
 #endif

@@ -389,12 +389,13 @@ static void ooo_foresee(struct core *core, const struct step *s, size_t n, size_
 static void ooo_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f)
 {
 	struct ooo *o = (struct ooo *)core;
+	const struct forecasts seen = forecasts_of(f);
 	size_t i = o->skip < n ? o->skip : n, all = n + ahead;
 
 	o->skip -= i;
-	o->forecast = f->forecast;
-	o->run = f->run;
-	o->access = f->access;
+	o->forecast = seen.forecast;
+	o->run = seen.run;
+	o->access = seen.access;
 	while (i < n) {
 		if (o->nr_out > OUT_RECORDS - OUT_ROOM)
 			ooo_flush_out(o);

@@ -17,24 +17,20 @@ enum { BATCHES = 60, STEPS = 500, AHEAD = 40, THREADS = 3, LOAD = 7, FAR = 300 }
 /* The steps of a thread's batch, by its number: the same each time. */
 static void make(unsigned nr, struct step_batch *b, struct step step[STEPS + AHEAD], struct foreseen *f)
 {
-	static struct forecast forecast[STEPS];
-	static struct wrong_run run[STEPS];
-	static struct wrong_access access[STEPS];
+	static uint64_t seen[FORESEEN_ARRAYS][STEPS];
 	uint64_t seed = 1000 + nr;
 
 	memset(step, 0, (STEPS + AHEAD) * sizeof *step);
-	memset(forecast, 0, sizeof forecast);
-	memset(run, 0, sizeof run);
-	memset(access, 0, sizeof access);
 	*b = (struct step_batch){ .step = step, .n = nr % 5 ? STEPS : 0, .ahead = nr % 7 ? AHEAD : 0, .thread = nr % THREADS, .end = nr + THREADS >= BATCHES };
 	for (size_t i = 0; i < b->n + b->ahead; i++)
 		step[i] = (struct step){ .addr = stream_random(&seed, 1 << 30), .insn = (uint32_t)stream_random(&seed, 20), .flags = STEP_INSN | STEP_LOAD };
-	*f = (struct foreseen){ .forecast = forecast, .run = run, .access = access, .nr = stream_random(&seed, STEPS), .nr_runs = nr % 3 };
-	f->nr_accesses = nr % 4;
-	for (size_t i = 0; i < f->nr; i++)
-		forecast[i].predicted.target = stream_random(&seed, 1 << 20);
-	for (size_t i = 0; i < f->nr_runs; i++)
-		run[i].first = (uint32_t)stream_random(&seed, 1000);
+	for (unsigned i = 0; i < FORESEEN_ARRAYS; i++) {
+		size_t items = i ? nr % (2 + i) : stream_random(&seed, STEPS);
+
+		for (size_t k = 0; k < items; k++)
+			seen[i][k] = stream_random(&seed, 1 << 20);
+		f->of[i] = (struct foreseen_array){ .item = seen[i], .bytes = items * sizeof *seen[i] };
+	}
 }
 
 static struct spool *filled(uint64_t most)
@@ -70,13 +66,13 @@ static void test_back(void **state)
 			make(i, &b, step, &f);
 			assert_int_equal(spool_read(r, &is, &seen), 1);
 			assert_true(is.n == b.n && is.ahead == b.ahead && is.thread == b.thread && is.end == b.end);
-			assert_true(seen->nr == f.nr && seen->nr_runs == f.nr_runs && seen->nr_accesses == f.nr_accesses);
 			if (b.n + b.ahead)
 				assert_memory_equal(is.step, b.step, (b.n + b.ahead) * sizeof *b.step);
-			if (f.nr)
-				assert_memory_equal(seen->forecast, f.forecast, f.nr * sizeof *f.forecast);
-			if (f.nr_runs)
-				assert_memory_equal(seen->run, f.run, f.nr_runs * sizeof *f.run);
+			for (unsigned k = 0; k < FORESEEN_ARRAYS; k++) {
+				assert_int_equal(seen->of[k].bytes, f.of[k].bytes);
+				if (f.of[k].bytes)
+					assert_memory_equal(seen->of[k].item, f.of[k].item, f.of[k].bytes);
+			}
 		}
 		assert_int_equal(spool_read(r, &is, &seen), 0);
 		assert_int_equal(spool_read(r, &is, &seen), 0);

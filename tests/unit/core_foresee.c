@@ -55,24 +55,26 @@ static void forecasts_are_complete(void **state)
 	struct machine *m = program(300);
 	struct foreseen seen = { 0 };
 	struct foresight *f;
+	struct forecasts all;
 	size_t wanted = 0, runs = 0, mispredicted = 0;
 
 	machine_count(m);
 	assert_int_equal(foresight_new(&f, &m->desc, &m->code), 0);
 	foresight_batch(f, m->step, m->nr_steps, 0, &seen);
+	all = forecasts_of(&seen);
 	for (size_t i = 0; i < m->nr_steps; i++) {
 		const struct step *s = &m->step[i];
 
 		if (step_kind(s) != STEP_INSN || !foresee_wanted(code_insn(&m->code, s->insn), s))
 			continue;
 		const struct insn *in = code_insn(&m->code, s->insn);
-		const struct forecast *c = &seen.forecast[wanted++];
+		const struct forecast *c = &all.forecast[wanted++];
 		uint64_t next = c->predicted.mispredicted ? c->predicted.target : in->pc + in->length;
 
 		mispredicted += c->predicted.mispredicted;
 		assert_int_equal(c->nr_runs != 0, c->predicted.mispredicted || in->flags & INSN_FLUSH);
 		for (size_t k = 0; k < c->nr_runs; k++) {
-			const struct wrong_run *r = &seen.run[runs++];
+			const struct wrong_run *r = &all.run[runs++];
 
 			assert_true(r->nr >= 1);
 			for (uint32_t j = r->first; j < r->first + r->nr; j++) {
@@ -83,8 +85,8 @@ static void forecasts_are_complete(void **state)
 				next = r->end.target;
 		}
 	}
-	assert_int_equal(wanted, seen.nr);
-	assert_int_equal(runs, seen.nr_runs);
+	assert_int_equal(wanted, all.nr);
+	assert_int_equal(runs, all.nr_runs);
 	assert_in_range(mispredicted, 100, 200);       /* every other one of 300 */
 	foreseen_fini(&seen);
 	foresight_free(f);
@@ -96,6 +98,7 @@ static uint32_t held_behind_flush(struct machine *m, uint32_t flush)
 {
 	struct core_desc *desc = malloc(sizeof *desc);
 	struct foreseen seen = { 0 };
+	struct forecasts all;
 	struct foresight *f;
 	uint32_t nr = 0;
 
@@ -106,8 +109,9 @@ static uint32_t held_behind_flush(struct machine *m, uint32_t flush)
 	m->nr_steps = 0;
 	run_insn(m, flush);
 	foresight_batch(f, m->step, m->nr_steps, 0, &seen);
-	for (size_t i = 0; i < seen.nr_runs; i++)
-		nr += seen.run[i].nr;
+	all = forecasts_of(&seen);
+	for (size_t i = 0; i < all.nr_runs; i++)
+		nr += all.run[i].nr;
 	foreseen_fini(&seen);
 	foresight_free(f);
 	return nr;
