@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/version.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/write.h"
 #include "cmd/command.h"
-#include "cmd/version.h"
 #include "view/head.h"
 
 #define FILE_DEFAULT "host.core"

@@ -1,8 +1,8 @@
 #include <glib.h>
 
 #include "base/error.h"
+#include "base/version.h"
 #include "cmd/command.h"
-#include "cmd/version.h"
 
 static int run(struct invocation *call);
 

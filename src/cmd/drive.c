@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/version.h"
 #include "cmd/lanes.h"
 #include "cmd/progress.h"
-#include "cmd/version.h"
 #include "core/core.h"
 #include "isa/code.h"
 #include "source/source.h"
@@ -85,7 +85,7 @@ static const char *const isa_names[NR_ISAS] = { "x86-64", "aarch64", "riscv64" }
 
 static int describe(struct drive *d)
 {
-	const struct options *o = d->config->options;
+	const struct drive_options *o = &d->config->wanted;
 	int err = 0;
 
 	if (o->core)
@@ -120,7 +120,7 @@ static int describe(struct drive *d)
 static int find_model(struct drive *d)
 {
 	const char *preset = d->driven ? d->driven->model : "ooo";
-	const char *name = d->config->options->model ? d->config->options->model : preset;
+	const char *name = d->config->wanted.model ? d->config->wanted.model : preset;
 	struct nearest near = { .name = name };
 
 	d->model = core_find(name);
@@ -151,7 +151,7 @@ static int find_model(struct drive *d)
 
 /* Rows that fail make profile_commit() fail: results are not looked at one by one. */
 
-static void save_options(struct profile *p, const struct options *o)
+static void save_options(struct profile *p, const struct drive_options *o)
 {
 	const struct { const char *name; const GPtrArray *list; } lists[] = {
 		{ "set", o->set }, { "scale", o->scale }, { "ideal", o->ideal },
@@ -217,7 +217,7 @@ static void save_parameters(struct profile *p, const struct core_desc *d)
 
 static void save_run(struct profile *p, const struct drive *d)
 {
-	const struct options *o = d->config->options;
+	const struct drive_options *o = &d->config->wanted;
 
 	profile_set(p, "version", CYCLEWISE_VERSION);
 	profile_set(p, "program", d->config->argv[0]);
@@ -344,7 +344,7 @@ static int try_core(const struct drive *d)
 
 static int start(struct drive *d)
 {
-	const struct options *o = d->config->options;
+	const struct drive_options *o = &d->config->wanted;
 	struct code_config code = {
 		.isa = d->program.isa, .cpu = d->desc.cpu, .features = d->desc.features,
 		.ports = d->desc.port_names, .units = d->desc.unit_names,
@@ -377,7 +377,7 @@ static int start(struct drive *d)
 		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
 		.sweep = o->sweep_period,
 	};
-	const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .options = o };
+	const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .progress = o->progress, .options = d->config->options };
 
 	if (!d->driven || d->driven->beside)
 		err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods | (d->config->path ? METHODS_FILE : METHODS_PROFILE));
@@ -410,13 +410,12 @@ static void answer(struct drive *d, uint32_t thread)
 
 static int pump(struct drive *d)
 {
-	const struct options *o = d->config->options;
 	struct progress progress;
 	struct step_batch b;
 	int more, err = 0;
 
 	d->due = g_get_monotonic_time() + FIRST_US;
-	progress_init(&progress, !o->quiet && !o->no_progress);
+	progress_init(&progress, d->config->wanted.progress);
 	while (!err && (more = d->ops->read(d->source, &b)) > 0) {
 		if (d->spool && spool_full(d->spool))
 			continue;
@@ -438,10 +437,8 @@ static int pump(struct drive *d)
 	return err ? err : more;
 }
 
-static int nothing_counted(const struct options *o, const struct source_result *r)
+static int nothing_counted(const struct window *w, const struct source_result *r)
 {
-	const struct window *w = &o->window;
-
 	if (r->window_unknown) {
 		error_set(ENODATA, r->window_unknown, "no file that the program ran code of has a function of this name: nothing was counted");
 		error_remedy("names are those that `nm` or `cyclewise report` shows; stripped files have only those of `nm -D`, and Debian's "
@@ -510,7 +507,7 @@ static int run(struct drive *d, int *status)
 	if (saved)
 		return saved;
 	if (!r->window_seen)
-		return nothing_counted(d->config->options, r);
+		return nothing_counted(&d->config->wanted.window, r);
 	if (d->log)
 		return write_log(d);
 	return d->spool && !last_signal ? look_again(d) : 0;

@@ -4,7 +4,10 @@
 #ifndef CYCLEWISE_CMD_DRIVE_H
 #define CYCLEWISE_CMD_DRIVE_H
 
-#include "cmd/options.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "cmd/spool.h"
 #include "core/core.h"
 #include "method/method.h"
@@ -12,12 +15,26 @@
 #include "profile/query.h"
 #include "source/source.h"
 
+/* What is asked of a run, whatever it drives. */
+struct drive_options {
+	const char *core, *model;      /* NULL: the default */
+	const GPtrArray *set, *scale, *ideal; /* const char *, in the order given */
+	struct window window;
+	uint64_t period, seed;
+	bool sweep_period;
+	bool progress;                 /* a line of it is wanted, where there is a terminal */
+	const char *kanata;            /* NULL: no log of stages */
+};
+
+struct options;
+
 /* What the steps of a run drive. */
 struct driven_run {
 	const struct core_desc *desc;
 	const struct core_ops *model;
 	struct code *code;
-	const struct options *options;
+	bool progress;                 /* as of the options of the run */
+	const struct options *options; /* the command line's, for the command that is driven alone */
 };
 
 /* What takes the steps of a run in place of one core a thread and the methods, or beside them. */
@@ -45,7 +62,8 @@ struct second_look {
 #define SPOOL_MOST (UINT64_C(16) << 30)
 
 struct drive_config {
-	const struct options *options;
+	struct drive_options wanted;
+	const struct options *options; /* for what is driven */
 	char *const *argv;             /* the program and its arguments, NULL-terminated */
 	const char *path;              /* of the profile file; NULL: in memory */
 	const struct driven *driven;   /* NULL: a core a thread and the methods alone */

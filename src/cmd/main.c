@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/version.h"
 #include "cmd/command.h"
-#include "cmd/version.h"
 #include "view/text.h"
 
 static void help(FILE *out)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmd/version.h"
+#include "base/version.h"
 
 static int open_file(FILE **f, const char *path)
 {

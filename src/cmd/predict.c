@@ -160,14 +160,13 @@ static int time_batch(struct prediction_run *r, const struct step_batch *b, cons
 
 static int time_all(struct prediction_run *r, const struct spool *spool)
 {
-	const struct options *o = r->run->options;
 	struct spool_reader *reader;
 	const struct foreseen *f;
 	struct progress progress;
 	struct step_batch b;
 	int more = 1, err = spool_reader_new(&reader, spool);
 
-	progress_init(&progress, !o->quiet && !o->no_progress);
+	progress_init(&progress, r->run->progress);
 	while (!err && (more = spool_read(reader, &b, &f)) > 0) {
 		err = time_batch(r, &b, f);
 		progress_batch(&progress, &b);

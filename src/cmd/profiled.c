@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/version.h"
 #include "cmd/drive.h"
-#include "cmd/version.h"
 #include "view/number.h"
 
 static void print_summary(struct query *q, const char *path)
@@ -37,9 +37,14 @@ static int show(struct invocation *call, struct profile *p, const char *view, co
 
 int profiled(const struct command *c, struct invocation *call, const char *path, const char *view, bool summary)
 {
+	const struct options *o = &call->options;
 	struct drive_config config = {
-		.options = &call->options, .argv = call->argv, .path = path, .methods = c->methods, .driven = c->driven,
-		.second = c->second,
+		.wanted = {
+			.core = o->core, .model = o->model, .set = o->set, .scale = o->scale, .ideal = o->ideal, .window = o->window,
+			.period = o->period, .seed = o->seed, .sweep_period = o->sweep_period, .kanata = o->kanata,
+			.progress = !o->quiet && !o->no_progress,
+		},
+		.options = o, .argv = call->argv, .path = path, .methods = c->methods, .driven = c->driven, .second = c->second,
 		.stdout_to_stderr = call->output.json == stdout,
 	};
 	struct profile *p;

@@ -1,6 +1,6 @@
 #include "cmd/recorded.h"
 
-#include "cmd/version.h"
+#include "base/version.h"
 
 int recorded_open(struct recorded *rec, const struct invocation *call, const char *path)
 {

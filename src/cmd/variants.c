@@ -526,14 +526,13 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 
 int variants_read(struct variants *v, const struct spool *steps)
 {
-	const struct options *o = v->run.options;
 	struct spool_reader *reader;
 	const struct foreseen *seen;
 	struct progress progress;
 	struct step_batch b;
 	int more = 1, err = spool_reader_new(&reader, steps);
 
-	progress_init(&progress, !o->quiet && !o->no_progress);
+	progress_init(&progress, v->run.progress);
 	while (!err && (more = spool_read(reader, &b, &seen)) > 0) {
 		err = variants_batch(v, &b);
 		progress_batch(&progress, &b);
