@@ -273,7 +273,7 @@ static int advise_look(void *state, const struct spool *steps, struct query *q)
 	struct vary vary[VARY_MAX];
 	struct diagnosis *d;
 	unsigned nr = 0, events = 0, others = 0, prefetches = 0, data = 0;
-	int err = variants_resources(vary, &nr, s->run.desc, true);
+	int err = variants_resources(vary, &nr, s->run.desc, core_find("abstract"));
 
 	if (!err)
 		err = diagnosis_new(&d, q);

@@ -1,8 +1,8 @@
 /*
  * Which instructions determine the length of a run: the share of the critical path of each, and what binds it there.
  *
- * On the abstract core by taint (core/abstract_time.h), on the detailed one by the last-arriving constraints of its timed
- * records (method/critical.h). The file gets them as figures of the method `causality`: "share", and "bound/NAME", the part of the
+ * A core finds that out itself, as the abstract one does by taint (core_ops.causes), or it is found by the last-arriving constraints
+ * of its timed records (method/critical.h). The file gets them as figures of the method `causality`: "share", and "bound/NAME", the part of the
  * instruction's executions on the path that were bound by NAME.
  * Ref: Gus §3 (causality).
  */
@@ -13,35 +13,30 @@
 #include "cmd/executions.h"
 #include "cmd/pipe.h"
 #include "cmd/profiled.h"
-#include "core/abstract_outcome.h"
-#include "core/abstract_time.h"
+#include "core/core.h"
 #include "method/critical.h"
 #include "method/method.h"
 
 /* One thread of the guest. */
 struct thread {
-	struct recipes recipes;        /* abstract */
-	struct outcomes *outcomes;
-	struct chrono *chrono;
-	struct core *core;             /* detailed */
-	struct critical *critical;
-	uint64_t commit, cycles, instructions;
+	struct core *core;
+	struct critical *critical;     /* NULL: the core finds out itself */
+	uint64_t commit, cycles, instructions; /* by the records */
 	bool ended;
 };
 
 enum { AHEAD = 4 };                    /* batches of which it may be known what they meet, and not when */
 
-/* Abstract: what a batch meets, on its way to the thread that times it. */
+/* What is foreseen of a batch, on its way to the thread that times it. */
 struct met {
 	struct thread *thread;
-	struct outcome_stream stream;
+	struct foreseen seen;
 };
 
 struct causality {
 	struct driven_run run;
-	bool abstract;
-	struct abstract_costs costs;
-	struct pipe *timing;           /* abstract: of struct met */
+	const struct causes_ops *causes; /* NULL: they are found in the records */
+	struct pipe *timing;           /* of struct met; NULL: cores are not parted */
 	GPtrArray *thread;             /* struct thread *, NULL: not seen yet */
 	struct executions executions;
 };
@@ -50,10 +45,6 @@ static void thread_free(struct causality *s, struct thread *t)
 {
 	if (!t)
 		return;
-	chrono_free(t->chrono);
-	outcomes_free(t->outcomes);
-	if (s->abstract)
-		recipes_fini(&t->recipes);
 	if (t->core)
 		s->run.model->close(t->core);
 	critical_free(t->critical);
@@ -82,12 +73,8 @@ static int thread_new(struct thread **out, struct causality *s)
 	struct thread *t = g_new0(struct thread, 1);
 	int err;
 
-	if (s->abstract) {
-		err = recipes_init(&t->recipes, s->run.desc, s->run.code);
-		if (!err)
-			err = outcomes_new(&t->outcomes, s->run.desc, s->run.code, &t->recipes);
-		if (!err)
-			err = chrono_new(&t->chrono, s->run.desc, &s->costs, &t->recipes, CHRONO_TAINT);
+	if (s->causes) {
+		err = s->causes->open(&t->core, s->run.desc, s->run.code);
 	} else {
 		t->critical = critical_new();
 		err = s->run.model->open(&t->core, s->run.desc, s->run.code, (struct timed_sink){ .take = take, .ctx = t });
@@ -102,16 +89,17 @@ static int thread_new(struct thread **out, struct causality *s)
 
 static void met_take(void *ctx, void *slot)
 {
+	const struct causality *s = ctx;
 	const struct met *m = slot;
 
-	chrono_batch(m->thread->chrono, m->stream.word, m->stream.nr);
+	s->run.model->batch_foreseen(m->thread->core, NULL, 0, 0, &m->seen);
 }
 
 static void met_fini(void *slot)
 {
 	struct met *m = slot;
 
-	outcome_stream_fini(&m->stream);
+	foreseen_fini(&m->seen);
 }
 
 /* All that was read has been timed. */
@@ -127,12 +115,9 @@ static void thread_end(struct causality *s, struct thread *t)
 		return;
 	t->ended = true;
 	settle(s);
-	if (s->abstract) {
-		chrono_finish(t->chrono);
-	} else {
-		s->run.model->finish(t->core);
+	s->run.model->finish(t->core);
+	if (t->critical)
 		critical_finish(t->critical);
-	}
 }
 
 static void causality_close(void *state)
@@ -154,11 +139,10 @@ static int causality_open(void **state, const struct driven_run *run)
 	struct causality *s = g_new0(struct causality, 1);
 
 	s->run = *run;
-	s->abstract = !strcmp(run->model->name, "abstract");
-	abstract_costs_init(&s->costs, run->desc);
+	s->causes = run->model->causes;
 	s->thread = g_ptr_array_new();
 	*state = s;
-	return s->abstract ? pipe_new(&s->timing, "timing", AHEAD, sizeof(struct met), met_take, s) : 0;
+	return s->causes && run->model->foresees_all ? pipe_new(&s->timing, "timing", AHEAD, sizeof(struct met), met_take, s) : 0;
 }
 
 static int causality_batch(void *state, const struct step_batch *b)
@@ -174,11 +158,10 @@ static int causality_batch(void *state, const struct step_batch *b)
 		return err;
 	struct thread *t = s->thread->pdata[b->thread];
 	executions_count(&s->executions, s->run.code, b);
-	if (s->abstract) {
+	if (s->timing) {
 		struct met *m = pipe_slot(s->timing);
 		m->thread = t;
-		m->stream.nr = 0;
-		outcomes_batch(t->outcomes, b->step, b->n, b->ahead, &m->stream);
+		s->run.model->foresee(t->core, b->step, b->n, b->ahead, &m->seen);
 		pipe_give(s->timing);
 	} else {
 		s->run.model->batch(t->core, b->step, b->n, b->ahead);
@@ -209,8 +192,9 @@ struct sums {
 	struct { char name[128]; uint64_t count; } bound[MOST_BOUNDS];
 };
 
-static void add(struct sums *s, const char *name, uint64_t n)
+static void add(void *sums, const char *name, uint64_t n)
 {
+	struct sums *s = sums;
 	unsigned i = 0;
 
 	while (i < s->nr && strcmp(s->bound[i].name, name))
@@ -247,12 +231,8 @@ static void gather(const struct causality *s, uint32_t insn, struct sums *out)
 		const struct thread *t = s->thread->pdata[i];
 		if (!t)
 			continue;
-		const struct causality_row *a = t->chrono ? chrono_row(t->chrono, insn) : NULL;
 		const struct critical_row *d = t->critical ? critical_row(t->critical, insn) : NULL;
-		out->count += a ? a->count : d ? d->count : 0;
-		for (unsigned k = 0; a && k < NR_REASONS; k++)
-			if (a->reason[k])
-				add(out, reason_name(&t->recipes, k, name), a->reason[k]);
+		out->count += s->causes ? s->causes->insn(t->core, insn, add, out) : d ? d->count : 0;
 		for (unsigned k = 0; d && k < NR_BOUNDS; k++)
 			if (d->bound[k])
 				add(out, k == BOUND_PORT ? port_of(s, insn, name) : bound_name((enum bound)k), d->bound[k]);
@@ -285,9 +265,10 @@ static int causality_save(void *state, struct profile *p)
 		const struct thread *t = s->thread->pdata[i];
 		if (!t)
 			continue;
-		total += t->chrono ? chrono_critical(t->chrono) : critical_total(t->critical);
-		err = profile_thread(p, i, t->chrono ? chrono_instructions(t->chrono) : t->instructions, 0,
-		                     (t->chrono ? chrono_cycles(t->chrono) : t->cycles) * CYCLE_UNITS, &none);
+		const struct causes all = s->causes ? s->causes->all(t->core) :
+			(struct causes){ .critical = critical_total(t->critical), .instructions = t->instructions, .cycles = t->cycles };
+		total += all.critical;
+		err = profile_thread(p, i, all.instructions, 0, all.cycles * CYCLE_UNITS, &none);
 	}
 	if (!err)
 		err = profile_set(p, "view", "causality");

@@ -162,7 +162,7 @@ static int sensitivity_open(void **state, const struct driven_run *run)
 	s->measured = g_array_new(FALSE, FALSE, sizeof(struct measured));
 	s->run = *run;
 	*state = s;
-	err = variants_resources(s->row, &s->nr, run->desc, !strcmp(run->model->name, "abstract"));
+	err = variants_resources(s->row, &s->nr, run->desc, run->model);
 	if (!err)
 		err = parse_weights(s, run->options->weights);
 	if (!err)

@@ -1,10 +1,9 @@
 /*
  * Many variants of a core driven by one run of a program, in threads.
  *
- * On the abstract core what executions meet is found out once for all variants that leave caches, TLBs and predictors as
- * they are, and each variant only times it, while what the next batch meets is found out; one is not timed where it would only do what
- * the core as it is does, some cycles later (core/vary_along.h). On the detailed core variants share the steps. What is timed at a
- * time is handed to all variants before the next is, and they are independent of each other: threads change nothing in the figures.
+ * How variants are timed side by side is for the model to say (core_ops.crowd: on the abstract core, what executions meet is found out
+ * once for most of them); of a model that does not, each is a core (crowd.h). What is timed at a time is handed to all variants
+ * before the next is, and they are independent of each other: threads change nothing in the figures.
  *
  * What is to be weighted must be known before the first batch. What is asked only when the run is over is timed by variants of
  * their own, from the steps that were kept (spool.h).
@@ -18,22 +17,12 @@
 #include "cmd/drive.h"
 #include "core/vary.h"
 
-enum { VARIANT_PARTS = 3 };
-
-/* What is weighted, all alike, and what is made ideal beside it. */
-struct variant {
-	struct core_ideal ideal;
-	const struct vary *part[VARIANT_PARTS];
-	unsigned nr;
-	uint32_t weight;               /* relaxing, in thousandths: 2000 halves a time and doubles what else there is */
-};
-
 extern const struct variant variant_as_is;
 
 struct variants;
 
-/* All resources of a core that variants can weight, with the groups of ports that its cost file has. 0 or -errno. */
-int  variants_resources(struct vary out[VARY_MAX], unsigned *nr, const struct core_desc *d, bool abstract);
+/* All resources of a core that variants can weight on `model`, with the groups of ports that its cost file has. 0 or -errno. */
+int  variants_resources(struct vary out[VARY_MAX], unsigned *nr, const struct core_desc *d, const struct core_ops *model);
 
 /* None yet. `run` is copied; what it points to must outlive them. */
 struct variants *variants_new(const struct driven_run *run);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "core/abstract_crowd.h"
 #include "core/abstract_outcome.h"
 #include "core/abstract_time.h"
 #include "core/core.h"
@@ -18,6 +19,7 @@ enum { CHUNK = 256 };                  /* instructions at a time, so that what i
 
 struct abstract {
 	struct timed_sink sink;
+	enum chrono_mode mode;
 	struct recipes recipes;
 	struct outcomes *outcomes;
 	struct chrono *chrono;
@@ -41,6 +43,10 @@ static void abstract_batch_foreseen(struct core *core, const struct step *s, siz
 	struct abstract *a = (struct abstract *)core;
 	const uint64_t *word = f->of[0].item, *end = word + f->of[0].bytes / sizeof *word;
 
+	if (a->mode == CHRONO_TAINT) {
+		chrono_batch(a->chrono, word, (size_t)(end - word));
+		return;
+	}
 	while (word < end) {
 		size_t most = CHUNK;
 		struct timed *t = a->sink.room ? a->sink.room(a->sink.ctx, &most) : a->out;
@@ -58,6 +64,10 @@ static void abstract_batch(struct core *core, const struct step *s, size_t n, si
 
 static void abstract_finish(struct core *core)
 {
+	struct abstract *a = (struct abstract *)core;
+
+	if (a->mode == CHRONO_TAINT)
+		chrono_finish(a->chrono);
 }
 
 static void abstract_close(struct core *core)
@@ -73,7 +83,7 @@ static void abstract_close(struct core *core)
 	free(a);
 }
 
-static int abstract_open(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink)
+static int open_mode(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink, enum chrono_mode mode)
 {
 	struct abstract *a = calloc(1, sizeof *a);
 	struct abstract_costs costs;
@@ -82,12 +92,13 @@ static int abstract_open(struct core **out, const struct core_desc *desc, struct
 	if (!a)
 		return error_errno(ENOMEM, "abstract core");
 	a->sink = sink;
+	a->mode = mode;
 	abstract_costs_init(&costs, desc);
 	err = recipes_init(&a->recipes, desc, code);
 	if (!err)
 		err = outcomes_new(&a->outcomes, desc, code, &a->recipes);
 	if (!err)
-		err = chrono_new(&a->chrono, desc, &costs, &a->recipes, sink.brief ? CHRONO_BRIEF : CHRONO_RECORDS);
+		err = chrono_new(&a->chrono, desc, &costs, &a->recipes, mode);
 	if (err) {
 		abstract_close((struct core *)a);
 		return err;
@@ -95,6 +106,39 @@ static int abstract_open(struct core **out, const struct core_desc *desc, struct
 	*out = (struct core *)a;
 	return 0;
 }
+
+static int abstract_open(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink)
+{
+	return open_mode(out, desc, code, sink, sink.brief ? CHRONO_BRIEF : CHRONO_RECORDS);
+}
+
+/* --- causality, by taint ----------------------------------------------------------------------------- */
+
+static int causes_open(struct core **out, const struct core_desc *desc, struct code *code)
+{
+	return open_mode(out, desc, code, (struct timed_sink){ .take = NULL }, CHRONO_TAINT);
+}
+
+static uint64_t causes_insn(const struct core *core, uint32_t insn, void (*bound)(void *ctx, const char *name, uint64_t n), void *ctx)
+{
+	const struct abstract *a = (const struct abstract *)core;
+	const struct causality_row *row = chrono_row(a->chrono, insn);
+	char name[128];
+
+	for (unsigned k = 0; row && k < NR_REASONS; k++)
+		if (row->reason[k])
+			bound(ctx, reason_name(&a->recipes, k, name), row->reason[k]);
+	return row ? row->count : 0;
+}
+
+static struct causes causes_all(const struct core *core)
+{
+	const struct chrono *v = ((const struct abstract *)core)->chrono;
+
+	return (struct causes){ .critical = chrono_critical(v), .instructions = chrono_instructions(v), .cycles = chrono_cycles(v) };
+}
+
+static const struct causes_ops causes = { .open = causes_open, .insn = causes_insn, .all = causes_all };
 
 const struct core_ops core_abstract = {
 	.name = "abstract",
@@ -106,4 +150,7 @@ const struct core_ops core_abstract = {
 	.foresees_all = true,
 	.finish = abstract_finish,
 	.close = abstract_close,
+	.resources = abstract_resources,
+	.crowd = &abstract_crowd,
+	.causes = &causes,
 };

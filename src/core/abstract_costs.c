@@ -1,4 +1,5 @@
-/* Costs of the abstract core from a core's description, in ticks; names of what instructions wait for. */
+/* Costs of the abstract core from a core's description, in ticks, and as variants weight them; names of what instructions wait for. */
+#include <stddef.h>
 #include <string.h>
 
 #include "core/abstract_time.h"
@@ -150,6 +151,71 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	misses(c, d);
 	schedulers(c, d);
 }
+
+/* --- weights ----------------------------------------------------------------------------------------- */
+
+enum own {
+	OWN_BRANCHES,                  /* mispredictions: every weight-th costs something */
+	OWN_TAKEN,                     /* taken branches that the front end follows in a cycle */
+};
+
+unsigned abstract_resources(struct vary *out, const struct core_desc *d)
+{
+	struct abstract_costs costs;
+
+	abstract_costs_init(&costs, d);
+	out[OWN_BRANCHES] = (struct vary){ .name = "branch", .unit = "of mispredictions", .kind = VARY_OWN, .own = OWN_BRANCHES, .capacity = 1 };
+	out[OWN_TAKEN] = (struct vary){ .name = "branch.taken", .unit = "branches/cycle", .kind = VARY_OWN, .own = OWN_TAKEN };
+	out[OWN_TAKEN].capacity = (double)ABSTRACT_TICKS / (double)costs.inverse[RESOURCE_TAKEN];
+	return 2;
+}
+
+static void weigh_own(enum own own, uint32_t weight, struct abstract_costs *c)
+{
+	switch (own) {
+	case OWN_BRANCHES:
+		/* Better: so many of them are spared. Worse: each costs more. */
+		if (weight > WEIGHT_ONE)
+			c->mispredicts = (uint32_t)((uint64_t)c->mispredicts * WEIGHT_ONE / weight);
+		else
+			c->mispredict = c->mispredict * WEIGHT_ONE / weight;
+		break;
+	case OWN_TAKEN:
+		c->inverse[RESOURCE_TAKEN] = c->inverse[RESOURCE_TAKEN] * WEIGHT_ONE / weight;
+		c->returned = c->returned * WEIGHT_ONE / weight;
+		break;
+	}
+}
+
+void vary_costs(const struct vary *v, uint32_t weight, struct abstract_costs *c)
+{
+	switch (v->kind) {
+	case VARY_PARAMETERS:
+		/* Blocks of code are part of what was met: fetched faster, not larger. */
+		for (unsigned i = 0; i < v->nr_params; i++)
+			if (core_params[v->param[i]].offset == offsetof(struct core_desc, fetch_bytes))
+				c->inverse[RESOURCE_FETCH] = c->inverse[RESOURCE_FETCH] * WEIGHT_ONE / weight;
+		break;
+	case VARY_PORTS:
+		for (unsigned i = 0; i < CORE_PORTS; i++)
+			if (v->ports >> i & 1)
+				c->port_weight[i] = c->port_weight[i] * weight / WEIGHT_ONE;
+		break;
+	case VARY_UNIT:
+		c->inverse[RESOURCE_UNITS + v->unit_nr] = c->inverse[RESOURCE_UNITS + v->unit_nr] * WEIGHT_ONE / weight;
+		break;
+	case VARY_LATENCY:
+		for (unsigned i = 0; i < NR_LATENCIES; i++)
+			if (v->classes >> i & 1)
+				c->latency[i] = c->latency[i] * weight / WEIGHT_ONE;
+		break;
+	case VARY_OWN:
+		weigh_own((enum own)v->own, weight, c);
+		break;
+	}
+}
+
+/* --- names ------------------------------------------------------------------------------------------- */
 
 const char *reason_name(const struct recipes *r, unsigned reason, char *buf)
 {

@@ -405,42 +405,6 @@ uint32_t recipe_make(struct recipes *r, uint32_t insn, unsigned kind, uint16_t b
 
 /* --- names ------------------------------------------------------------------------------------------- */
 
-const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf)
-{
-	const char *prefix = NULL;
-	size_t letters = 0, at = 0;
-	bool brief = true;
-
-	for (unsigned i = 0; i < CORE_PORTS && d->port_names[i]; i++) {
-		const char *name = d->port_names[i];
-		size_t n = strlen(name);
-
-		if (!(ports >> i & 1))
-			continue;
-		if (!prefix) {
-			prefix = name;
-			letters = n ? n - 1 : 0;
-		}
-		brief = brief && n == letters + 1 && !strncmp(name, prefix, letters) && name[n - 1] >= '0' && name[n - 1] <= '9';
-	}
-	buf[0] = '\0';
-	for (unsigned i = 0; i < CORE_PORTS; i++) {
-		char number[8];
-		const char *name = d->port_names[i];
-
-		if (!(ports >> i & 1))
-			continue;
-		if (!name) {
-			snprintf(number, sizeof number, "%u", i);
-			name = number;
-		}
-		at += (size_t)snprintf(buf + at, 128 - at, "%s%s", brief || !at ? "" : "|", brief && at ? name + letters : name);
-		if (at >= 128)
-			break;
-	}
-	return buf;
-}
-
 const char *resource_name(const struct recipes *r, unsigned resource, char *buf)
 {
 	static const char *const names[RESOURCE_UNITS] = {

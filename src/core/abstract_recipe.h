@@ -45,18 +45,6 @@ enum recipe_resource {
 	NR_RESOURCES = RESOURCE_PORTS + NR_GROUPS,
 };
 
-/* Classes of instructions whose latency can be scaled by itself. */
-enum latency_class { LATENCY_INTEGER, LATENCY_MULTIPLY, LATENCY_FLOAT, LATENCY_VECTOR, NR_LATENCIES };
-
-static inline enum latency_class latency_class(const struct insn *in)
-{
-	if (in->flags & INSN_FP)
-		return LATENCY_FLOAT;
-	if (in->flags & INSN_VINT)
-		return LATENCY_VECTOR;
-	return in->flags & INSN_LONG ? LATENCY_MULTIPLY : LATENCY_INTEGER;
-}
-
 struct use {
 	uint16_t resource;             /* from RESOURCE_UNITS on */
 	uint16_t amount;
@@ -178,8 +166,6 @@ static inline uint32_t recipe_of(struct recipes *r, uint32_t insn, unsigned kind
 	return recipe_make(r, insn, kind, branch_ports);
 }
 
-/* "p23", or "p0|p10" where ports have no common letters and single digits; `buf` of 128 bytes is enough. */
-const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf);
 /* A resource's name, and the unit of its capacity. Valid until the next call with the same buffer. */
 const char *resource_name(const struct recipes *r, unsigned resource, char *buf);
 

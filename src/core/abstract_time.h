@@ -35,10 +35,9 @@
 #include "core/abstract_outcome.h"
 #include "core/abstract_recipe.h"
 #include "core/params.h"
+#include "core/vary.h"
 
 #define ABSTRACT_TICKS UINT64_C(2882880) /* 2^6 * 3^2 * 5 * 7 * 11 * 13 */
-
-enum { WEIGHT_ONE = 1000 };            /* weights are in thousandths */
 
 /* Who takes an evicted line down, and how long one keeps it busy. */
 struct bus { uint64_t ticks; uint16_t resource; };
@@ -92,6 +91,10 @@ struct abstract_costs {
 };
 
 void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d);
+/* What of these can be weighted beside what every model has; core_ops.resources. */
+unsigned abstract_resources(struct vary *out, const struct core_desc *d);
+/* Puts the weight (in thousandths) of what is not in the description into effect. */
+void vary_costs(const struct vary *v, uint32_t weight, struct abstract_costs *c);
 
 /* Why an instruction started no earlier: a resource (enum recipe_resource), or one of these. */
 enum reason {

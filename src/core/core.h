@@ -46,10 +46,28 @@ void foreseen_fini(struct foreseen *f);
 void foreseen_reserve(struct foreseen_array *a, size_t bytes);
 
 struct core;
+struct crowd_ops;
+struct vary;
 
+/* What a core that finds out what determined its times has counted. */
+struct causes {
+	uint64_t critical;             /* executions on the critical path */
+	uint64_t instructions, cycles; /* counted */
+};
+
+/* A model's own way to find out which instructions determine the length of a run; foresee(), batch_foreseen(), finish() and close() are the model's. */
+struct causes_ops {
+	/* 0 or -errno. Makes no records. */
+	int  (*open)(struct core **out, const struct core_desc *desc, struct code *code);
+	/* How often instruction `insn` was on the path; bound(ctx, name, n): so often by `name`. The stream has ended. */
+	uint64_t (*insn)(const struct core *core, uint32_t insn, void (*bound)(void *ctx, const char *name, uint64_t n), void *ctx);
+	struct causes (*all)(const struct core *core);
+};
+
+/* A model. What stands behind `close` it may have, or not. */
 struct core_ops {
 	const char *name, *help;
-	int (*open)(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink);
+	int  (*open)(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink);
 	/* Times s[0..n); s[n..n+ahead) follow and may be looked at. Hot: no allocation, lock, or I/O. */
 	void (*batch)(struct core *core, const struct step *s, size_t n, size_t ahead);
 	/*
@@ -59,11 +77,18 @@ struct core_ops {
 	void (*foresee)(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
 	void (*batch_foreseen)(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f);
 	bool foresees_all;             /* for brief records, the second part looks at no steps: they may be NULL */
-	/* From now on `s` is supposed of instructions; it outlives the core, or the next call. NULL: nothing is; the model cannot. */
-	void (*suppose)(struct core *core, struct suppose *s);
 	/* Hands on what is left. The stream has ended. */
 	void (*finish)(struct core *core);
 	void (*close)(struct core *core);
+	/* From now on `s` is supposed of instructions; it outlives the core, or the next call. NULL: nothing is; the model cannot. */
+	void (*suppose)(struct core *core, struct suppose *s);
+	/* A core that foresees alone, for all of which foresees_same() holds: foresee() and close() may be called of it. NULL: there is none. */
+	int  (*open_seer)(struct core **out, const struct core_desc *desc, struct code *code);
+	bool (*foresees_same)(const struct core_desc *a, const struct core_desc *b);
+	/* Adds what can be weighted of this model alone, and returns how much that is. NULL: nothing. */
+	unsigned (*resources)(struct vary *out, const struct core_desc *d);
+	const struct crowd_ops *crowd; /* how it times variants (crowd.h); NULL: they are cores side by side */
+	const struct causes_ops *causes; /* NULL: they are found in the records (method/critical.h) */
 };
 
 /* The registry: core/list.h names them. NULL where unknown. */

@@ -492,6 +492,25 @@ static int ooo_open(struct core **out, const struct core_desc *desc, struct code
 	return 0;
 }
 
+/* With room for the wrong paths of the largest. */
+static int ooo_open_seer(struct core **out, const struct core_desc *desc, struct code *code)
+{
+	struct core_desc largest = *desc;
+	struct ooo *o = calloc(1, sizeof *o);
+	int ret;
+
+	if (!o)
+		return error_errno(ENOMEM, "core model");
+	largest.rob_entries = WRONG_MAX;
+	ret = foresight_new(&o->foresight, &largest, code);
+	if (ret) {
+		ooo_close((struct core *)o);
+		return ret;
+	}
+	*out = (struct core *)o;
+	return 0;
+}
+
 const struct core_ops core_ooo = {
 	.name = "ooo",
 	.help = "detailed out-of-order core: every structure of the pipeline",
@@ -499,7 +518,9 @@ const struct core_ops core_ooo = {
 	.batch = ooo_batch,
 	.foresee = ooo_foresee,
 	.batch_foreseen = ooo_batch_foreseen,
-	.suppose = ooo_suppose,
 	.finish = ooo_finish,
 	.close = ooo_close,
+	.suppose = ooo_suppose,
+	.open_seer = ooo_open_seer,
+	.foresees_same = foresight_same,
 };

@@ -10,6 +10,7 @@
 #include <glib.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -347,6 +348,42 @@ int core_desc_ideal(struct core_desc *d, const char *parts)
 		d->ideal = before;
 	g_strfreev(words);
 	return ret;
+}
+
+const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf)
+{
+	const char *prefix = NULL;
+	size_t letters = 0, at = 0;
+	bool brief = true;
+
+	for (unsigned i = 0; i < CORE_PORTS && d->port_names[i]; i++) {
+		const char *name = d->port_names[i];
+		size_t n = strlen(name);
+
+		if (!(ports >> i & 1))
+			continue;
+		if (!prefix) {
+			prefix = name;
+			letters = n ? n - 1 : 0;
+		}
+		brief = brief && n == letters + 1 && !strncmp(name, prefix, letters) && name[n - 1] >= '0' && name[n - 1] <= '9';
+	}
+	buf[0] = '\0';
+	for (unsigned i = 0; i < CORE_PORTS; i++) {
+		char number[8];
+		const char *name = d->port_names[i];
+
+		if (!(ports >> i & 1))
+			continue;
+		if (!name) {
+			snprintf(number, sizeof number, "%u", i);
+			name = number;
+		}
+		at += (size_t)snprintf(buf + at, 128 - at, "%s%s", brief || !at ? "" : "|", brief && at ? name + letters : name);
+		if (at >= 128)
+			break;
+	}
+	return buf;
 }
 
 uint16_t core_desc_with_twins(const struct core_desc *d, uint16_t ports)

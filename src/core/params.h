@@ -404,6 +404,8 @@ const char *core_desc_source(const struct core_desc *d, const char *param);
 int core_desc_set(struct core_desc *d, const char *assignment);
 /* "dram.latency_ns=0.5": factor, rounded to nearest, held within the range. A group ("dram"): -EINVAL. */
 int core_desc_scale(struct core_desc *d, const char *assignment);
+/* "p23", or "p0|p10" where ports have no common letters and single digits; `buf` of 128 bytes is enough. */
+const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf);
 /* The ports and the twins of those that have one. */
 uint16_t core_desc_with_twins(const struct core_desc *d, uint16_t ports);
 /* "l1d,branch". */

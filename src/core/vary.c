@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/insn.h"
+
 /* Resources that are parameters: the first parameter's value is the capacity; all are weighted alike. */
 static const struct row {
 	const char *name, *unit;
@@ -105,9 +107,9 @@ static void add_ports(struct vary *out, unsigned *nr, const struct core_desc *d,
 	(*nr)++;
 }
 
-unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const uint16_t *sets, unsigned nr_sets, bool abstract)
+unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const uint16_t *sets, unsigned nr_sets,
+                   unsigned (*own)(struct vary *out, const struct core_desc *d))
 {
-	struct abstract_costs costs;
 	unsigned nr = 0, ports = 0;
 
 	out[nr] = (struct vary){ .unit = "cycles", .kind = VARY_LATENCY, .time = true, .capacity = 1, .classes = (1 << NR_LATENCIES) - 1 };
@@ -117,14 +119,8 @@ unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const u
 		strcpy(out[nr++].name, class_names[i]);
 	}
 	add_parameters(out, &nr, d);
-	if (abstract) {
-		out[nr] = (struct vary){ .unit = "of mispredictions", .kind = VARY_BRANCHES, .capacity = 1 };
-		strcpy(out[nr++].name, "branch");
-		abstract_costs_init(&costs, d);
-		out[nr] = (struct vary){ .unit = "branches/cycle", .kind = VARY_TAKEN };
-		out[nr].capacity = (double)ABSTRACT_TICKS / (double)costs.inverse[RESOURCE_TAKEN];
-		strcpy(out[nr++].name, "branch.taken");
-	}
+	if (own)
+		nr += own(out + nr, d);
 	while (d->port_names[ports])
 		add_ports(out, &nr, d, (uint16_t)(1u << ports++));
 	for (unsigned i = 0; i < nr_sets; i++)
@@ -164,42 +160,6 @@ bool vary_desc(const struct vary *v, uint32_t weight, struct core_desc *d)
 	return changed;
 }
 
-void vary_costs(const struct vary *v, uint32_t weight, struct abstract_costs *c)
-{
-	switch (v->kind) {
-	case VARY_PARAMETERS:
-		/* Blocks of code are part of what was met: fetched faster, not larger. */
-		for (unsigned i = 0; i < v->nr_params; i++)
-			if (core_params[v->param[i]].offset == offsetof(struct core_desc, fetch_bytes))
-				c->inverse[RESOURCE_FETCH] = c->inverse[RESOURCE_FETCH] * WEIGHT_ONE / weight;
-		break;
-	case VARY_PORTS:
-		for (unsigned i = 0; i < CORE_PORTS; i++)
-			if (v->ports >> i & 1)
-				c->port_weight[i] = c->port_weight[i] * weight / WEIGHT_ONE;
-		break;
-	case VARY_UNIT:
-		c->inverse[RESOURCE_UNITS + v->unit_nr] = c->inverse[RESOURCE_UNITS + v->unit_nr] * WEIGHT_ONE / weight;
-		break;
-	case VARY_LATENCY:
-		for (unsigned i = 0; i < NR_LATENCIES; i++)
-			if (v->classes >> i & 1)
-				c->latency[i] = c->latency[i] * weight / WEIGHT_ONE;
-		break;
-	case VARY_BRANCHES:
-		/* Better: so many of them are spared. Worse: each costs more. */
-		if (weight > WEIGHT_ONE)
-			c->mispredicts = (uint32_t)((uint64_t)c->mispredicts * WEIGHT_ONE / weight);
-		else
-			c->mispredict = c->mispredict * WEIGHT_ONE / weight;
-		break;
-	case VARY_TAKEN:
-		c->inverse[RESOURCE_TAKEN] = c->inverse[RESOURCE_TAKEN] * WEIGHT_ONE / weight;
-		c->returned = c->returned * WEIGHT_ONE / weight;
-		break;
-	}
-}
-
 bool vary_overlaps(const struct vary *a, const struct vary *b)
 {
 	if (a->kind != b->kind)
@@ -211,9 +171,8 @@ bool vary_overlaps(const struct vary *a, const struct vary *b)
 		return a->unit_nr == b->unit_nr;
 	case VARY_LATENCY:
 		return a->classes & b->classes;
-	case VARY_BRANCHES:
-	case VARY_TAKEN:
-		return true;
+	case VARY_OWN:
+		return a->own == b->own;
 	case VARY_PARAMETERS:
 		for (unsigned i = 0; i < a->nr_params; i++)
 			for (unsigned k = 0; k < b->nr_params; k++)

@@ -5,8 +5,8 @@
  * A group of ports is relaxed by making each of its ports twice as fast, not only the bound that the group stands for.
  *
  * Most resources are parameters of the description, and act on every model. Ports, unpipelined units and the latencies of
- * instructions are none: the abstract core takes them as costs (vary_costs()), the detailed one as a table of static
- * instructions of its own (vary_code.h).
+ * instructions are none: a model may take them as costs (the abstract core: vary_costs()), or by a table of static
+ * instructions that is a variant's own (vary_code.h). And a model may have resources of its own.
  * Ref: Gus §3.2 (sensitivity).
  */
 #ifndef CYCLEWISE_CORE_VARY_H
@@ -15,14 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/abstract_time.h"
 #include "core/params.h"
+
+enum { WEIGHT_ONE = 1000 };            /* weights are in thousandths */
 
 enum vary_kind {
 	VARY_PARAMETERS,               /* of the description */
 	VARY_PORTS, VARY_UNIT, VARY_LATENCY, /* of static instructions */
-	VARY_BRANCHES,                 /* mispredictions: every weight-th costs something */
-	VARY_TAKEN,                    /* taken branches that the front end follows in a cycle */
+	VARY_OWN,                      /* of a model's own */
 };
 
 enum { VARY_MAX = 96, VARY_NAME = 64, VARY_PARAMS = 8, VARY_SETS = 32 };
@@ -39,20 +39,37 @@ struct vary {
 	uint16_t ports;                /* VARY_PORTS */
 	uint8_t unit_nr;               /* VARY_UNIT: from 0 on */
 	uint8_t classes;               /* VARY_LATENCY: a bit for each enum latency_class */
+	uint8_t own;                   /* VARY_OWN: which, as the model numbers them */
 };
+
+enum { VARIANT_PARTS = 3 };
+
+/* A variant of a core: what is weighted, all alike, and what is made ideal beside it. */
+struct variant {
+	struct core_ideal ideal;
+	const struct vary *part[VARIANT_PARTS];
+	unsigned nr;
+	uint32_t weight;               /* relaxing, in thousandths: 2000 halves a time and doubles what else there is */
+};
+
+/* What the capacity of a part is weighted with. */
+static inline uint32_t variant_weight(const struct variant *v, const struct vary *part)
+{
+	return part->time ? WEIGHT_ONE * WEIGHT_ONE / v->weight : v->weight;
+}
 
 /*
  * All resources of a core, at most VARY_MAX, in a fixed order; returns how many. sets[0..nr_sets): groups of ports
- * that are looked at beside single ports. `abstract`: of the abstract core, else of the detailed one.
+ * that are looked at beside single ports. `own` adds the model's own (core_ops.resources); NULL: it has none.
  */
-unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const uint16_t *sets, unsigned nr_sets, bool abstract);
+unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const uint16_t *sets, unsigned nr_sets,
+                   unsigned (*own)(struct vary *out, const struct core_desc *d));
 
 /*
- * Puts the weight (in thousandths) into effect. On a description: values are rounded and held within their ranges; returns
- * whether that changed anything. On costs: for what is not in the description.
+ * Puts the weight (in thousandths) into effect on a description: values are rounded and held within their ranges. Returns
+ * whether that changed anything; what is not in the description always may.
  */
 bool vary_desc(const struct vary *v, uint32_t weight, struct core_desc *d);
-void vary_costs(const struct vary *v, uint32_t weight, struct abstract_costs *c);
 
 /* Whether two resources are in part the same, so that to relax both says nothing new. */
 bool vary_overlaps(const struct vary *a, const struct vary *b);

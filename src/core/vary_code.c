@@ -38,7 +38,7 @@ bool vary_code_able(const struct vary *const *part, unsigned nr, uint32_t weight
 	uint16_t doubled = 0;
 
 	for (unsigned i = 0; i < nr; i++) {
-		if (part[i]->kind == VARY_BRANCHES || part[i]->kind == VARY_TAKEN)
+		if (part[i]->kind == VARY_OWN)
 			return false;
 		if (part[i]->kind == VARY_PORTS)
 			doubled |= part[i]->ports;

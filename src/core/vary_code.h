@@ -1,5 +1,5 @@
 /*
- * The table of static instructions as a variant of the detailed core has it: with other ports, units or latencies.
+ * The table of static instructions as a variant of a core has it: with other ports, units or latencies.
  *
  * It follows the table that it was made from, of which it has copies; what it does not change it shares. A port twice as
  * fast is two ports: each of the weighted ones gets a twin, which everything that names it may use too, and which is in its pair

@@ -159,6 +159,18 @@ static inline void insn_count(struct insn *in, const struct uop *uops)
 	in->nr_vector = vector & 7;
 }
 
+/* Classes of instructions whose latency can be scaled by itself. */
+enum latency_class { LATENCY_INTEGER, LATENCY_MULTIPLY, LATENCY_FLOAT, LATENCY_VECTOR, NR_LATENCIES };
+
+static inline enum latency_class latency_class(const struct insn *in)
+{
+	if (in->flags & INSN_FP)
+		return LATENCY_FLOAT;
+	if (in->flags & INSN_VINT)
+		return LATENCY_VECTOR;
+	return in->flags & INSN_LONG ? LATENCY_MULTIPLY : LATENCY_INTEGER;
+}
+
 _Static_assert(sizeof(struct insn) == 64, "a static instruction is one cache line");
 
 #endif

@@ -8,7 +8,7 @@
  */
 #include <glib.h>
 
-#include "core/abstract_recipe.h"
+#include "core/params.h"
 #include "method/critical.h"
 #include "method/feed.h"
 #include "profile/profile.h"

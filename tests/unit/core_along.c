@@ -301,7 +301,7 @@ static void vary_costs_of(struct abstract_costs *c, unsigned variant)
 	}
 }
 
-struct variant {
+struct varied {
 	struct chrono *always, *seldom; /* timed in each batch, where it has to be */
 	struct along_way way;          /* of `seldom` */
 	uint32_t depends;
@@ -310,7 +310,7 @@ struct variant {
 /* What happened over all programs: batches that variants went along in, how often they did not any more, and behind the core as it is. */
 struct happened { unsigned along, left, later; };
 
-static void one_batch(struct variant *v, struct chrono *as_is, uint32_t parts, const struct outcome_stream *s, struct happened *h)
+static void one_batch(struct varied *v, struct chrono *as_is, uint32_t parts, const struct outcome_stream *s, struct happened *h)
 {
 	bool before = v->way.along, along = along_goes(&v->way, v->seldom, as_is, v->depends, parts);
 
@@ -325,7 +325,7 @@ static void one_batch(struct variant *v, struct chrono *as_is, uint32_t parts, c
 static void compare(unsigned feature, uint64_t seed, struct happened *h)
 {
 	struct program p = program_new(feature, seed);
-	struct variant v[VARIANTS] = { 0 };
+	struct varied v[VARIANTS] = { 0 };
 	struct abstract_costs costs, c;
 	struct outcome_stream s = { 0 };
 	struct along a = { 0 };

@@ -192,7 +192,7 @@ static void take(void *ctx, const struct timed *t, size_t n)
 static struct records time_it(struct machine *m, size_t size, size_t before)
 {
 	const struct core_ops *ooo = core_find("ooo");
-	struct foreseen seen[8] = { { 0 } };
+	struct foreseen seen[8] = { 0 };
 	struct records r = { 0 };
 	struct core *core;
 

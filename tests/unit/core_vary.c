@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "core/abstract_time.h"
 #include "core/vary.h"
 #include "core/vary_code.h"
 #include "machine.h"
@@ -32,7 +33,7 @@ static void test_list(void **state)
 	static const uint16_t sets[] = { 0x03, 0x0c, 0xff };
 	struct core_desc *d = load("skylake-sp"), *boom = load("boom");
 	static struct vary list[VARY_MAX];
-	unsigned nr = vary_list(list, d, sets, 3, true);
+	unsigned nr = vary_list(list, d, sets, 3, abstract_resources);
 
 	for (unsigned i = 0; i < nr; i++)
 		assert_ptr_equal(find(list, nr, list[i].name), &list[i]);
@@ -43,14 +44,14 @@ static void test_list(void **state)
 	assert_non_null(find(list, nr, "div"));
 	assert_non_null(find(list, nr, "branch"));
 	d->branch_taken_bubble = 1;
-	nr = vary_list(list, d, sets, 1, true);
+	nr = vary_list(list, d, sets, 1, abstract_resources);
 	assert_true(find(list, nr, "branch.taken")->capacity == 0.5);
 	assert_true(find(list, nr, "latency")->time && find(list, nr, "memory.latency")->time && !find(list, nr, "misses")->time);
-	nr = vary_list(list, d, NULL, 0, false);
+	nr = vary_list(list, d, NULL, 0, NULL);
 	assert_null(find(list, nr, "branch"));
 	assert_null(find(list, nr, "branch.taken"));
 	/* BOOM has neither a uop cache nor a level between L1 and the last. */
-	nr = vary_list(list, boom, NULL, 0, true);
+	nr = vary_list(list, boom, NULL, 0, abstract_resources);
 	assert_null(find(list, nr, "uopcache"));
 	assert_null(find(list, nr, "l2.latency"));
 	assert_non_null(find(list, nr, "llc.latency"));
@@ -62,7 +63,7 @@ static void test_descriptions(void **state)
 {
 	struct core_desc *d = load("skylake-sp"), *boom = load("boom");
 	static struct vary list[VARY_MAX];
-	unsigned nr = vary_list(list, d, NULL, 0, true);
+	unsigned nr = vary_list(list, d, NULL, 0, abstract_resources);
 
 	assert_true(vary_desc(find(list, nr, "rob"), 2000, d));
 	assert_int_equal(d->rob_entries, 448);
@@ -75,7 +76,7 @@ static void test_descriptions(void **state)
 	d->commit_width = 32;
 	assert_false(vary_desc(find(list, nr, "retire"), 2000, d)); /* as wide as can be */
 
-	nr = vary_list(list, boom, NULL, 0, true);
+	nr = vary_list(list, boom, NULL, 0, abstract_resources);
 	assert_true(vary_desc(find(list, nr, "tlb"), 500, boom));
 	assert_true(boom->dtlb_ways <= boom->dtlb_entries && boom->itlb_ways <= boom->itlb_entries);
 	g_free(d);
@@ -87,7 +88,7 @@ static void test_costs(void **state)
 	static const uint16_t sets[] = { 0x03 };
 	struct core_desc *d = load("skylake-sp");
 	static struct vary list[VARY_MAX];
-	unsigned nr = vary_list(list, d, sets, 1, true);
+	unsigned nr = vary_list(list, d, sets, 1, abstract_resources);
 	struct abstract_costs base, c;
 
 	abstract_costs_init(&base, d);
@@ -113,7 +114,7 @@ static void test_overlaps(void **state)
 	static const uint16_t sets[] = { 0x03 };
 	struct core_desc *d = load("skylake-sp");
 	static struct vary list[VARY_MAX];
-	unsigned nr = vary_list(list, d, sets, 1, true);
+	unsigned nr = vary_list(list, d, sets, 1, abstract_resources);
 
 	assert_true(vary_overlaps(find(list, nr, "p01"), find(list, nr, "p0")));
 	assert_false(vary_overlaps(find(list, nr, "p01"), find(list, nr, "p5")));
