@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "calibrate/model.h"
-#include "core/mirror.h"
+#include "core/order/mirror.h"
 
 enum { REPEAT = 24, BRANCHES = 4096 };
 

@@ -33,7 +33,7 @@ struct vary {
 	double capacity;
 	enum vary_kind kind;
 	bool time;                     /* relaxed is below 1 */
-	bool outcome;                  /* changes what executions meet, not only when (abstract_outcome.h) */
+	bool outcome;                  /* changes what executions meet, not only when (core/gus/outcome.h) */
 	uint8_t nr_params;
 	uint16_t param[VARY_PARAMS];   /* rows of core_params[] */
 	uint16_t ports;                /* VARY_PORTS */

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "core/abstract_time.h"
+#include "core/gus/time.h"
 #include "isa/code.h"
 #include "record/timed.h"
 #include "view/number.h"

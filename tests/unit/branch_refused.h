@@ -5,8 +5,8 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "core/branch.h"
 #include "core/params.h"
+#include "core/predict/branch.h"
 
 /* Skylake-SP with `setting` is refused, for the reason `why`. */
 static inline void assert_no_unit(const char *setting, const char *why)

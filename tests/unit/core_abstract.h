@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/abstract_outcome.h"
-#include "core/abstract_time.h"
+#include "core/gus/outcome.h"
+#include "core/gus/time.h"
 #include "machine.h"
 
 enum { BASE = 5, COUNTER = 6 };        /* registers */

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abstract_deliver.h"
-#include "core/abstract_memory.h"
-#include "core/abstract_shadow.h"
+#include "core/gus/deliver.h"
+#include "core/gus/memory.h"
+#include "core/gus/shadow.h"
 #include "core_memory_desc.h"
 
 enum { STEPS = 200000 };

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abstract_outcome.h"
-#include "core/abstract_taint.h"
-#include "core/abstract_time.h"
+#include "core/gus/outcome.h"
+#include "core/gus/taint.h"
+#include "core/gus/time.h"
 #include "machine.h"
 #include "stream.h"
 

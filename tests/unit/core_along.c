@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "core/vary_along.h"
+#include "core/gus/along.h"
 #include "core_abstract.h"
 #include "stream.h"
 

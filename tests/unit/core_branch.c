@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "branch_refused.h"
 #include "base/random.h"
-#include "core/branch.h"
+#include "core/predict/branch.h"
 #include "core/params.h"
 
 /* A TAGE-SC-L of 8 KB over directions. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "core/branch.h"
 #include "core/params.h"
+#include "core/predict/branch.h"
 
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);

@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "core/cache.h"
-#include "core/divisor.h"
+#include "core/cache/cache.h"
+#include "core/cache/divisor.h"
 
 static void divisor(void **state)
 {

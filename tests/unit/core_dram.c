@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "core/dram.h"
+#include "core/cache/dram.h"
 #include "core_memory_desc.h"
 
 enum { ROW = 8192 / 64 };      /* lines */

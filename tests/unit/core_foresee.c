@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "core/core.h"
-#include "core/foresee.h"
+#include "core/order/foresee.h"
 #include "machine.h"
 
 /* A loop with a branch that nobody can know, a load, and a fault and a flush here and there. */

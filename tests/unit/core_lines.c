@@ -2,7 +2,7 @@
  * Exact cycles of a uop cache that is read line by line, on both models: lines of 6 instructions over the ends of windows, two a
  * cycle, and what each further two of a window cost; blocks behind taken branches, two a cycle.
  *
- * What is asserted of windows of 64 bytes was measured on Zen 5 (core/lines.h), where rename does not hide it; here it does not.
+ * What is asserted of windows of 64 bytes was measured on Zen 5 (core/order/lines.h), where rename does not hide it; here it does not.
  */
 #include <setjmp.h>
 #include <stdarg.h>

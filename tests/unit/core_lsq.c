@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "core/lsq.h"
+#include "core/ooo/lsq.h"
 #include "machine.h"
 
 enum { STORES = 20000, QUEUE = 56 };

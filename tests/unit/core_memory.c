@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "core/memory.h"
+#include "core/cache/memory.h"
 #include "core_memory_desc.h"
 
 enum { L1_STEP = 4096, L2_STEP = 65536, A = 0x100000 };

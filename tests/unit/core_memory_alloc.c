@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/memory.h"
+#include "core/cache/memory.h"
 #include "core_memory_desc.h"
 
 void *__real_malloc(size_t n);

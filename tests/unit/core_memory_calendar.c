@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "core/calendar.h"
+#include "core/cache/calendar.h"
 
 static void units(void **state)
 {

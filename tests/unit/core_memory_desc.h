@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "core/memory.h"
+#include "core/cache/memory.h"
 #include "core/params.h"
 
 enum { PC = 0x400000 };

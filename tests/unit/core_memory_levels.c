@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "core/hierarchy.h"
-#include "core/memory.h"
+#include "core/cache/hierarchy.h"
+#include "core/cache/memory.h"
 #include "core_memory_desc.h"
 
 enum { L1_STEP = 4096 / 64, L2_STEP = 65536 / 64, A = 0x100000 / 64 };   /* lines */

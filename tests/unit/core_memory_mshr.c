@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "core/mshr.h"
+#include "core/cache/mshr.h"
 
 static void full_waits_for_earliest(void **state)
 {

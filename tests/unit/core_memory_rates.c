@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "core/memory.h"
+#include "core/cache/memory.h"
 #include "core_memory_desc.h"
 
 enum { KIB = 1024, MIB = 1024 * 1024, LINE = 64, BASE = 0x10000000 };

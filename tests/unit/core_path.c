@@ -14,10 +14,10 @@
 #include "base/error.h"
 #include "branch_refused.h"
 #include "base/random.h"
-#include "core/branch.h"
-#include "core/history.h"
+#include "core/predict/branch.h"
+#include "core/predict/history.h"
 #include "core/params.h"
-#include "core/tage.h"
+#include "core/predict/tage.h"
 
 enum { REGISTER = 186 };
 

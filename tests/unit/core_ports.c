@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "core/ports.h"
+#include "core/ooo/ports.h"
 
 enum { P0 = 1 << 0, P1 = 1 << 1, P2 = 1 << 2, UNIT = CORE_PORTS };
 

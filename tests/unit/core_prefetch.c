@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "core/prefetch.h"
+#include "core/cache/prefetch.h"
 
 static void stride_needs_three_accesses(void **state)
 {

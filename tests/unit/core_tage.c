@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "core/base.h"
-#include "core/corrector.h"
-#include "core/history.h"
-#include "core/loop.h"
-#include "core/tage.h"
+#include "core/predict/base.h"
+#include "core/predict/corrector.h"
+#include "core/predict/history.h"
+#include "core/predict/loop.h"
+#include "core/predict/tage.h"
 
 static uint32_t random_state;
 

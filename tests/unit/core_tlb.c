@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "core/tlb.h"
+#include "core/cache/tlb.h"
 
 /* Most recent first, one list a set. */
 static bool slow_find(uint64_t *list, uint32_t ways, uint64_t page)

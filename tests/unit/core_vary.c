@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "core/abstract_time.h"
+#include "core/gus/time.h"
 #include "core/vary.h"
 #include "core/vary_code.h"
 #include "machine.h"

@@ -1,0 +1,289 @@
+#include "core/cache/hierarchy.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/cache/parts.h"
+
+/* Demand keeps a quarter of the miss registers that prefetches into L2 could take. */
+enum { DEMAND_SHARE = 4 };
+
+struct lower_desc {
+	const char *name;      /* of the group of parameters */
+	enum level level;
+	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth, banks, line, arrays, array_busy;
+	const char *replacement;
+	bool victim, duplex;
+};
+
+/* Those who give a line in some cycles each. */
+static int arrays_init(struct lower *l, const struct lower_desc *p, uint64_t window)
+{
+	int err = 0;
+
+	if (!p->array_busy)
+		return 0;
+	l->arrays = (uint32_t)p->arrays;
+	l->array_units = (uint32_t)p->array_busy * CALENDAR_UNITS;
+	l->array = calloc(l->arrays, sizeof *l->array);
+	if (!l->array)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->arrays && !err; i++)
+		err = calendar_init(&l->array[i], window);
+	return err;
+}
+
+static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above, uint64_t window)
+{
+	int err = parts_cache(&l->lines, p->name, p->replacement, p->size, p->ways, p->line);
+
+	if (err)
+		return err;
+	divisor_init(&l->banks, (uint32_t)p->banks);
+	l->latency = (uint64_t)(p->latency > above ? p->latency - above : 1);
+	l->read_units = calendar_units((uint64_t)p->line, (uint64_t)p->bandwidth, 1);
+	l->write_units = calendar_units((uint64_t)p->line, (uint64_t)p->write_bandwidth, 1);
+	l->name = p->level;
+	l->victim = p->victim;
+	l->up = calloc((size_t)p->banks * 2, sizeof *l->up);
+	if (!l->up)
+		return -ENOMEM;
+	l->down = p->duplex ? l->up + p->banks : l->up;
+	for (int32_t i = 0; i < (p->duplex ? 2 : 1) * p->banks && !err; i++)
+		err = calendar_init(&l->up[i], window);
+	if (!err)
+		err = arrays_init(l, p, window);
+	if (!err)
+		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
+	return err;
+}
+
+static void lower_fini(struct lower *l)
+{
+	for (uint32_t i = 0; l->up && i < 2 * l->banks.by; i++)
+		calendar_fini(&l->up[i]);
+	free(l->up);
+	l->up = l->down = NULL;
+	for (uint32_t i = 0; l->array && i < l->arrays; i++)
+		calendar_fini(&l->array[i]);
+	free(l->array);
+	l->array = NULL;
+	mshr_fini(&l->mshr);
+	cache_fini(&l->lines);
+}
+
+int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t window)
+{
+#define LOWER(group, level_, victim_) { .name = #group, .level = level_, .replacement = desc->group##_replacement, \
+	.size = desc->group##_size, .ways = desc->group##_ways, .line = desc->group##_line, .latency = desc->group##_latency, \
+	.mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, .write_bandwidth = desc->group##_write_bandwidth, \
+	.banks = desc->group##_banks, .duplex = desc->group##_duplex, .victim = victim_ }
+	struct lower_desc levels[MAX_LOWER] = {
+		LOWER(l2, LEVEL_L2, false),
+		LOWER(llc, LEVEL_LLC, desc->llc_victim),
+	};
+#undef LOWER
+	levels[0].arrays = desc->l2_arrays;
+	levels[0].array_busy = desc->l2_array_busy;
+	int32_t above = 0;
+	int err = 0;
+
+	*h = (struct hierarchy){
+		.adjacent = desc->prefetch_l2_adjacent,
+		.ideal_code = desc->ideal.l2i, .ideal_data = desc->ideal.l2d,
+	};
+	for (uint32_t i = 0; i < MAX_LOWER && !err; i++) {
+		if (!levels[i].size)
+			continue;
+		err = lower_init(&h->lower[h->nr++], &levels[i], above, window);
+		above = levels[i].latency;
+	}
+	if (!err)
+		err = dram_init(&h->dram, desc, (uint32_t)desc->l1d_line, window);
+	if (!err)
+		err = streamer_init(&h->streamer, h->nr ? (uint32_t)desc->prefetch_l2_stream : 0,
+			(uint32_t)desc->prefetch_l2_stream_ahead, (uint32_t)desc->prefetch_l2_stream_degree, (uint32_t)desc->l1d_line);
+	if (err)
+		hierarchy_fini(h);
+	return err;
+}
+
+void hierarchy_fini(struct hierarchy *h)
+{
+	for (uint32_t i = 0; i < h->nr; i++)
+		lower_fini(&h->lower[i]);
+	h->nr = 0;
+	dram_fini(&h->dram);
+	streamer_fini(&h->streamer);
+}
+
+/* Of the buses of all banks, that of `line`. */
+static struct calendar *bus_of(struct calendar *buses, const struct lower *l, uint64_t line)
+{
+	uint32_t bank;
+	divide(&l->banks, line, &bank);
+	return &buses[bank];
+}
+
+static void write_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_t line, bool dirty);
+
+/* `line` comes to stay at level `depth`: asked for at `cycle`, there at r->fill. */
+static void install(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_t line, const struct reply *r)
+{
+	struct lower *l = &h->lower[depth];
+	struct cache_victim victim;
+	uint64_t at = cache_insert(&l->lines, line, &victim);
+
+	assert(r->fill >= cycle);
+	l->lines.lines[at] = (struct cache_line){
+		.fill = r->fill, .wait = (uint32_t)(r->fill - cycle), .from = (uint8_t)r->from, .dirty = r->dirty,
+	};
+	if (victim.line != CACHE_EMPTY)
+		write_at(h, depth + 1, r->fill, victim.line, victim.dirty);
+}
+
+/* An evicted line comes down to level `depth`. */
+static void write_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_t line, bool dirty)
+{
+	if (depth == h->nr) {
+		if (dirty)
+			dram_write(&h->dram, cycle);
+		return;
+	}
+	struct lower *l = &h->lower[depth];
+	if (!dirty && !l->victim)
+		return;
+
+	uint64_t there = calendar_book(bus_of(l->down, l, line), cycle, l->write_units);
+	int64_t at = cache_find(&l->lines, line);
+	if (at >= 0) {
+		l->lines.lines[at].dirty |= dirty;
+		return;
+	}
+	const struct reply r = { .fill = there, .from = l->name, .dirty = dirty };
+	install(h, depth, there, line, &r);
+}
+
+static void read_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_t line, struct reply *r);
+
+/* Level `depth` lacks `line` and knows it at `cycle`: it asks the level below. */
+static void miss(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_t line, struct reply *r)
+{
+	struct lower *l = &h->lower[depth];
+	uint64_t from = mshr_find(&l->mshr, cycle, 1);
+
+	read_at(h, depth + 1, from, line, r);
+	r->fill += mshr_hold(&l->mshr, from, r->fill - from) - from;
+	if (!l->victim)
+		install(h, depth, cycle, line, r);
+}
+
+/* The level above `depth` asks for `line` at `cycle`. */
+static void read_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_t line, struct reply *r)
+{
+	if (depth == h->nr) {
+		*r = (struct reply){ .fill = dram_read(&h->dram, cycle, line), .from = LEVEL_MEMORY };
+		return;
+	}
+	struct lower *l = &h->lower[depth];
+	uint64_t known = cycle + l->latency;
+	int64_t at = cache_access(&l->lines, line);
+
+	if (at < 0) {
+		miss(h, depth, known, line, r);
+		r->dirty = false;
+	} else {
+		struct cache_line *here = &l->lines.lines[at];
+		*r = (struct reply){ .fill = known, .from = l->name };
+		if (here->fill > known) {
+			r->pending = !line_claim(here, known);
+			r->fill = here->fill;
+			r->from = (enum level)here->from;
+		} else if (l->array) {
+			r->fill = calendar_book(&l->array[line % l->arrays], known, l->array_units);
+		}
+		if (l->victim) {
+			r->dirty = here->dirty;
+			cache_drop(&l->lines, (uint64_t)at);
+		}
+	}
+	r->fill = calendar_book(bus_of(l->up, l, line), r->fill, l->read_units);
+}
+
+/* A prefetch into the first level, or the second where the first is busy; found out at `cycle` that it is wanted. */
+static void prefetch(struct hierarchy *h, uint64_t cycle, uint64_t line)
+{
+	for (uint32_t depth = 0; depth < h->nr; depth++) {
+		struct lower *l = &h->lower[depth];
+		struct reply r;
+
+		if (depth)
+			cycle += l->latency;
+		if (cache_find(&l->lines, line) >= 0)
+			return;
+		if (!mshr_free(&l->mshr, cycle, l->mshr.limit / DEMAND_SHARE))
+			continue;
+		read_at(h, depth + 1, cycle, line, &r);
+		r.fill += mshr_hold(&l->mshr, cycle, r.fill - cycle) - cycle;
+		install(h, depth, cycle, line, &r);
+		return;
+	}
+}
+
+void hierarchy_read(struct hierarchy *h, uint64_t cycle, uint64_t line, enum reader who, struct reply *r)
+{
+	if (h->nr && ((who == READ_CODE && h->ideal_code) || (who == READ_DATA && h->ideal_data))) {
+		struct lower *l = &h->lower[0];
+		*r = (struct reply){ .from = l->name };
+		r->fill = calendar_book(bus_of(l->up, l, line), cycle + l->latency, l->read_units);
+		return;
+	}
+	read_at(h, 0, cycle, line, r);
+	if (who == READ_WALK || !h->nr)
+		return;
+
+	uint64_t known = cycle + h->lower[0].latency, ahead[STREAM_MAX_DEGREE];
+	if (h->adjacent && r->from != h->lower[0].name && !r->pending)
+		prefetch(h, known, line ^ 1);
+	uint32_t n = streamer_train(&h->streamer, line, ahead);
+	for (uint32_t i = 0; i < n; i++)
+		prefetch(h, known, ahead[i]);
+}
+
+/* Whether no level has `line`, or it is on its way there from memory at `cycle`. */
+static bool comes_from_memory(struct hierarchy *h, uint64_t cycle, uint64_t line)
+{
+	for (uint32_t depth = 0; depth < h->nr; depth++) {
+		struct lower *l = &h->lower[depth];
+		int64_t at = cache_find(&l->lines, line);
+
+		cycle += l->latency;
+		if (at >= 0)
+			return l->lines.lines[at].from == LEVEL_MEMORY && l->lines.lines[at].fill > cycle;
+	}
+	return true;
+}
+
+void hierarchy_read_near(struct hierarchy *h, uint64_t cycle, uint64_t line, enum reader who, struct reply *r)
+{
+	struct lower *l = &h->lower[0];
+
+	if (!comes_from_memory(h, cycle, line)) {
+		hierarchy_read(h, cycle, line, who, r);
+		return;
+	}
+	const struct reply there = { .fill = cycle, .from = l->name };
+	int64_t at = cache_access(&l->lines, line);
+	if (at >= 0)
+		l->lines.lines[at].fill = cycle;
+	else if (!l->victim)
+		install(h, 0, cycle, line, &there);
+	*r = (struct reply){ .from = l->name };
+	r->fill = calendar_book(bus_of(l->up, l, line), cycle + l->latency, l->read_units);
+}
+
+void hierarchy_write(struct hierarchy *h, uint64_t cycle, uint64_t line, bool dirty)
+{
+	write_at(h, 0, cycle, line, dirty);
+}

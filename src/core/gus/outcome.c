@@ -1,0 +1,420 @@
+#include "core/gus/outcome.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "core/gus/brief.h"
+#include "core/gus/deliver.h"
+#include "core/gus/memory.h"
+#include "core/gus/shadow.h"
+#include "core/order/mirror.h"
+#include "core/order/pair.h"
+#include "core/predict/branch.h"
+
+enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
+
+/* What a store's place is named by, where rename may find it again (core/order/mirror.h). */
+struct mirror_place {
+	uint64_t addr, by, index_by;   /* by: instruction that wrote the base, the index last before it */
+	uint32_t bytes;
+	uint8_t base, index;           /* base REG_NONE: not a store of this kind */
+};
+
+struct outcomes {
+	const struct core_desc *desc;
+	const struct code *code;
+	struct recipes *recipes;
+	struct briefs briefs;
+	uint64_t loaded;               /* general registers that come straight from a load, where that makes a difference: a bit set */
+	bool renames;                  /* rename may know the store that a load reads from */
+	bool merges;                   /* stores may be merged */
+	bool aliases;                  /* 4 KiB aliases cost something */
+	bool fused;                    /* the instruction before makes a pair with the next */
+	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
+	size_t skip;                   /* steps of the next batch that belong to an instruction already seen */
+	struct branch_unit *branch;
+	struct delivery delivery;
+	struct outcome_memory memory;
+	struct shadow shadow;
+	struct merge merge;
+	struct mirror_place mirror[MIRRORS]; /* [number of the store % MIRRORS] */
+	uint64_t mirror_load[MIRRORS]; /* forward.renamed_loads: those known, by pc */
+	uint32_t mirror_next;
+	uint64_t base_by[NR_REGS];     /* instruction that wrote the register last, pushes and pops of the stack pointer apart */
+	uint64_t nr_insns;
+};
+
+void outcome_stream_fini(struct outcome_stream *s)
+{
+	g_free(s->word);
+	*s = (struct outcome_stream){ 0 };
+}
+
+void outcome_stream_grow(struct outcome_stream *s)
+{
+	s->room = s->room ? 2 * s->room : 1 << 14;
+	s->word = g_realloc_n(s->word, s->room, sizeof *s->word);
+}
+
+/* --- memory ------------------------------------------------------------------------------------------ */
+
+/* Whether rename finds the store that the load reads from, `distance` back: the same base and index, last written by the same instructions. */
+static bool renamed(struct outcomes *o, const struct insn *in, const struct step *s, unsigned distance)
+{
+	if (!distance || distance > (unsigned)o->desc->forward_renamed || !mirror_takes(in, in->dst, in->nr_dst, s->bytes))
+		return false;
+	if (o->desc->forward_renamed_plain && !mirror_plain(in, s->bytes))
+		return false;
+	const struct mirror_place *m = &o->mirror[(o->shadow.nr_stores - distance) % MIRRORS];
+	if (m->base != in->addr[0] || m->by != o->base_by[m->base] || m->index != mirror_index(in) || m->index_by != o->base_by[m->index] ||
+	    m->addr != s->addr || m->bytes != s->bytes)
+		return false;
+	return !o->desc->forward_renamed_loads || in->stack ||
+		mirror_knows(o->mirror_load, &o->mirror_next, (uint32_t)o->desc->forward_renamed_loads, in->pc);
+}
+
+/* What the store about to be entered is to loads behind it. */
+static void mirror(struct outcomes *o, const struct insn *in, const struct step *s)
+{
+	bool takes = (in->nr_data || in->nr_compute) && mirror_takes(in, in->data, in->nr_data, s->bytes);
+
+	o->mirror[o->shadow.nr_stores % MIRRORS] = (struct mirror_place){
+		.addr = s->addr, .bytes = s->bytes, .by = o->base_by[in->addr[0]], .base = takes ? in->addr[0] : REG_NONE,
+		.index_by = o->base_by[mirror_index(in)], .index = mirror_index(in),
+	};
+}
+
+static void mirror_written(struct outcomes *o, const struct insn *in)
+{
+	o->nr_insns++;
+	for (unsigned i = 0; i < in->nr_dst; i++)
+		if (in->stack != STACK_MOVES || in->dst[i] != in->addr[0])
+			o->base_by[in->dst[i]] = o->nr_insns;
+}
+
+/* The instruction has written its registers. Without a branch, which would be foreseen badly. */
+static inline void written(struct outcomes *o, const struct insn *in, const struct brief *b)
+{
+	o->loaded = (o->loaded & b->keeps) | b->gives | (b->copied & -(o->loaded >> b->copies & 1));
+	if (o->renames)
+		mirror_written(o, in);
+}
+
+/* Of a load that reads what a store wrote. */
+static enum outcome_kind load_kind(struct outcomes *o, const struct insn *in, const struct step *s, const struct source *from)
+{
+	if (!from->whole)
+		return OUTCOME_PARTIAL;
+	if (renamed(o, in, s, from->distance))
+		return OUTCOME_RENAMED;
+	const struct shadow_extent *store = &o->shadow.extent[(o->shadow.nr_stores - from->distance) & OUTCOME_FAR];
+	if (s->bytes >= store->bytes)
+		return OUTCOME_LOAD;
+	return (uint16_t)s->addr == store->at ? OUTCOME_NARROW : OUTCOME_INSIDE;
+}
+
+/* `base`: the brief's. */
+static inline void load(struct outcomes *o, const struct insn *in, uint8_t base, const struct step *s, struct outcome_stream *out)
+{
+	struct source from = shadow_load(&o->shadow, s->addr, s->bytes);
+	bool simple = o->loaded >> base & 1;
+	enum outcome_kind kind = from.distance ? load_kind(o, in, s, &from) : OUTCOME_LOAD;
+
+	if (o->aliases && !from.distance) {
+		from = shadow_alias(&o->shadow, s->addr, s->bytes);
+		kind = !from.distance ? OUTCOME_LOAD : from.whole ? OUTCOME_ALIAS : OUTCOME_ALIAS_PART;
+	}
+	outcome_load(&o->memory, outcome_access_word(kind, from.distance, simple), s->addr, s->bytes, in->pc, out);
+}
+
+static inline void store(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
+{
+	unsigned merges = 0;
+
+	if (o->merges) {
+		struct merging is = merge_store(&o->merge, o->desc, s->addr, s->bytes);
+		merges = outcome_of_merging(&is);
+	}
+	outcome_store(&o->memory, outcome_access_word(OUTCOME_STORE, merges, false), s->addr, s->bytes, in->pc, out);
+	if (o->renames)
+		mirror(o, in, s);
+	shadow_store(&o->shadow, s->addr, s->bytes, o->aliases);
+}
+
+static __attribute__((noinline)) void accesses(struct outcomes *o, const struct insn *in, uint8_t base, const struct step *s, uint32_t nr_steps,
+                                               struct outcome_stream *out)
+{
+	uint32_t i;
+
+	if (in->flags & INSN_PREFETCH) {
+		if (s->addr)
+			outcome_access(&o->memory, OUTCOME_SOFT, s->addr, 1, in->pc, out);
+		return;
+	}
+	for (i = 0; i < nr_steps; i++) {
+		if (step_kind(&s[i]) == STEP_REPEAT) {
+			outcome_push(out, OUTCOME_REPEAT | s[i].addr << 16);
+			continue;
+		}
+		if (s[i].flags & STEP_LOAD && s[i].bytes) {
+			if (i < PASSED)
+				load(o, in, base, &s[i], out);
+			else
+				outcome_access(&o->memory, OUTCOME_LOAD, s[i].addr, s[i].bytes, in->pc, out);
+		}
+	}
+	for (i = 0; i < nr_steps; i++) {
+		if (s[i].flags & STEP_STORE && s[i].bytes)
+			store(o, in, &s[i], out);
+	}
+}
+
+/* --- stack engine ------------------------------------------------------------------------------------ */
+
+/* Of one that does not move it, while there is an offset. */
+static __attribute__((noinline)) unsigned stack_wanted(struct outcomes *o, const struct insn *in)
+{
+	bool sets = in->stack == STACK_SETS, adds = !in->stack_data && !o->desc->rename_stack_addresses;
+
+	for (unsigned i = 0; adds && i < in->nr_dst; i++)
+		sets |= in->dst[i] == o->recipes->stack_pointer;
+	if (sets || !adds)
+		o->stack_offset = 0;
+	return in->stack == STACK_READS && !adds ? RECIPE_SYNC : 0;
+}
+
+/* What the instruction does to the offset that rename keeps of the stack pointer: RECIPE_SYNC where that has to be added to it first. */
+static inline unsigned stack(struct outcomes *o, const struct insn *in)
+{
+	if (in->stack != STACK_MOVES)
+		return o->stack_offset ? stack_wanted(o, in) : 0;
+	o->stack_offset += in->branch == BRANCH_RETURN || !(in->flags & INSN_STORE) ? -1 : 1;
+	o->recipes->stack_pointer = in->addr[0];
+	return 0;
+}
+
+/* --- branches ---------------------------------------------------------------------------------------- */
+
+/* What the instruction makes a pair with, NULL: nothing. */
+static const struct insn *pair(const struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, size_t ahead)
+{
+	const struct insn *second = in->flags & INSN_FUSES_NEXT ? pair_behind(o->code, in, s, next, ahead) : NULL;
+
+	if (!second || pair_fuses(o->desc, in, second) || pair_joins(o->desc, o->code, in, s, next, ahead))
+		return second;
+	return NULL;
+}
+
+/* `next` is what follows it, where that is `known`. */
+static inline unsigned resolve(struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, bool known)
+{
+	bool taken = s->flags & STEP_TAKEN;
+	uint64_t to = known ? code_insn(o->code, next->insn)->pc : taken && in->target ? in->target : in->pc + in->length;
+	unsigned flags = taken ? OUTCOME_TAKEN : 0;
+	struct prediction p;
+
+	branch_resolve(o->branch, in, taken, to, &p);
+	if (p.mispredicted && (known || in->target))
+		flags |= OUTCOME_MISPREDICT;
+	else if (p.redirect)
+		flags |= OUTCOME_REDIRECT;
+	else if (taken && p.btb == BTB_SECOND)
+		flags |= OUTCOME_BTB2;
+	return flags;
+}
+
+/* --- one instruction --------------------------------------------------------------------------------- */
+
+/* Whether a step belongs to the instruction before. */
+static inline bool belongs(const struct step *s)
+{
+	return step_kind(s) == STEP_ACCESS || step_kind(s) == STEP_REPEAT;
+}
+
+/*
+ * Its head and words, of the records from `s` to `next`. `way` is constant: nothing is looked for that there is not that way, for which
+ * an instruction must be a single step without STEP_ENTER or STEP_FAULT, and an instruction behind it.
+ */
+static inline __attribute__((always_inline)) void one(struct outcomes *o, const struct brief *b, const struct step *s, const struct step *next,
+                                                      size_t ahead, const enum way way, struct outcome_stream *out)
+{
+	const struct insn *in = code_insn(o->code, s->insn);
+	unsigned kind = RECIPE_PLAIN, flags = (unsigned)(s->flags & STEP_COUNTED) << 1;
+	uint16_t branch_ports = 0;
+	size_t head = out->nr;
+	bool at_hand = true;
+
+	_Static_assert(STEP_COUNTED << 1 == OUTCOME_COUNTED, "it is shifted in place");
+	if (way == WAY_ANY && s->flags & STEP_ENTER) {
+		flags |= OUTCOME_ENTER;
+		deliver_anew(&o->delivery);
+	}
+	if (way != WAY_PLAIN && o->fused)
+		kind = RECIPE_SECOND;
+	else
+		at_hand = deliver_at_hand(&o->delivery, b->pc, b->words, &flags);
+	/* A head without words is made when all is known. */
+	const bool alone = way != WAY_ANY && at_hand && !s->bytes;
+	if (!alone)
+		outcome_push(out, 0);
+	if (__builtin_expect(!at_hand, 0))
+		flags |= deliver_slow(&o->delivery, in, out);
+	if (way != WAY_PLAIN)
+		o->fused = false;
+	const struct insn *second = way == WAY_FIRST || way == WAY_ANY ? pair(o, in, s, next, ahead) : NULL;
+	if (second) {
+		branch_ports = second->branch && second->nr_uops ? o->code->uops[second->uop].ports : 0;
+		if (next->flags & STEP_TAKEN && branch_ports & o->desc->branch_taken_ports)
+			branch_ports &= (uint16_t)o->desc->branch_taken_ports;
+		kind |= next->flags & STEP_TAKEN ? RECIPE_FIRST | RECIPE_TAKEN : RECIPE_FIRST;
+		o->fused = true;
+	}
+	if (way == WAY_BRANCH || (way == WAY_ANY && in->branch && !(s->flags & STEP_FAULT))) {
+		bool follows = way == WAY_BRANCH || (ahead && step_kind(next) == STEP_INSN);
+		flags |= resolve(o, in, s, next, follows && !(next->flags & STEP_ENTER));
+		kind |= flags & OUTCOME_TAKEN ? RECIPE_TAKEN : 0;
+	}
+	if (b->stack)
+		kind |= stack(o, in);
+	if ((way == WAY_BRANCH || way == WAY_ANY) &&
+	    (flags & (OUTCOME_TAKEN | OUTCOME_MISPREDICT) || (way == WAY_ANY && in->flags & (INSN_SYSCALL | INSN_FLUSH)))) {
+		deliver_anew(&o->delivery);
+		build_end(&o->delivery);
+	}
+	uint32_t recipe = brief_recipe(&o->briefs, s->insn, kind, branch_ports);
+	if (way == WAY_ANY && (next - s > 1 || in->flags & INSN_PREFETCH)) {
+		accesses(o, in, b->base, s, (uint32_t)(next - s), out);
+	} else if (s->bytes) {
+		if (s->flags & STEP_LOAD)
+			load(o, in, b->base, s, out);
+		if (s->flags & STEP_STORE)
+			store(o, in, s, out);
+	}
+	if (way == WAY_ANY && s->flags & STEP_FAULT) {
+		flags |= OUTCOME_FAULT;
+		deliver_anew(&o->delivery);
+		o->fused = false;
+	}
+	written(o, in, b);
+	if (alone)
+		outcome_push(out, outcome_head(recipe, flags, 0));
+	else
+		out->word[head] = outcome_head(recipe, flags, out->nr - head - 1);
+}
+
+/* What begins at `s`, be it what it may: where the next begins. *done: counts instructions. */
+static __attribute__((noinline)) const struct step *any(struct outcomes *o, const struct step *s, const struct step *all, size_t *done,
+                                                        struct outcome_stream *out)
+{
+	const struct step *end = s + 1;
+
+	if (step_kind(s) != STEP_INSN) {
+		if (step_kind(s) == STEP_UNMAP)
+			outcome_unmap(&o->memory, s->addr, s->insn);
+		return end;
+	}
+	while (end < all && belongs(end))
+		end++;
+	one(o, brief_of(&o->briefs, s->insn), s, end, (size_t)(all - end), WAY_ANY, out);
+	++*done;
+	return end;
+}
+
+/* What begins at `s`, where one of the short ways is its; else false. */
+static inline __attribute__((always_inline)) bool short_way(struct outcomes *o, const struct step *s, const struct step *all, struct outcome_stream *out)
+{
+	const struct step *next = s + 1;
+
+	if (__builtin_expect(s->flags & (STEP_KIND | STEP_ENTER | STEP_FAULT) || next == all || step_kind(next) != STEP_INSN, 0))
+		return false;
+	const struct brief *b = brief_of(&o->briefs, s->insn);
+	size_t ahead = (size_t)(all - next);
+
+	if (b->way == WAY_PLAIN && !o->fused)
+		one(o, b, s, next, ahead, WAY_PLAIN, out);
+	else if (b->way == WAY_BRANCH)
+		one(o, b, s, next, ahead, WAY_BRANCH, out);
+	else if (b->way == WAY_FIRST)
+		one(o, b, s, next, ahead, WAY_FIRST, out);
+	else
+		return false;
+	return true;
+}
+
+size_t outcomes_batch(struct outcomes *o, const struct step *s, size_t n, size_t ahead, struct outcome_stream *out)
+{
+	const struct step *last = s + n, *all = last + ahead;
+	size_t skip = o->skip < n ? o->skip : n, done = 0;
+
+	o->skip -= skip;
+	s += skip;
+	briefs_begin(&o->briefs);
+	while (s < last) {
+		if (short_way(o, s, all, out)) {
+			done++;
+			s++;
+		} else {
+			s = any(o, s, all, &done, out);
+		}
+	}
+	o->skip += (size_t)(s - last);
+	return done;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------- */
+
+void outcomes_free(struct outcomes *o)
+{
+	if (!o)
+		return;
+	outcome_memory_fini(&o->memory);
+	branch_free(o->branch);
+	delivery_fini(&o->delivery);
+	briefs_fini(&o->briefs);
+	free(o);
+}
+
+static int power_of_two(const struct core_desc *d, const char *name, int32_t value)
+{
+	if (!(value & (value - 1)))
+		return 0;
+	error_set(EINVAL, d->name, "%s is %d, which is no power of two", name, value);
+	error_remedy("choose 16, 32 or another power of two");
+	return -EINVAL;
+}
+
+int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct code *code, struct recipes *recipes)
+{
+	struct outcomes *o = calloc(1, sizeof *o);
+	int err;
+
+	*out = NULL;
+	if (!o)
+		return error_errno(ENOMEM, "abstract core");
+	o->desc = d;
+	o->code = code;
+	o->recipes = recipes;
+	o->briefs = (struct briefs){ .recipes = recipes };
+	o->aliases = d->alias4k_penalty || d->alias4k_again || d->load_queue_restart;
+	o->renames = d->forward_renamed;
+	o->merges = d->store_queue_merge_bytes;
+	err = power_of_two(d, "fetch.bytes", d->fetch_bytes);
+	if (!err && d->uopcache_sets)
+		err = power_of_two(d, "uopcache.window", d->uopcache_window);
+	if (!err)
+		err = outcome_memory_init(&o->memory, d);
+	if (!err)
+		err = branch_new(&o->branch, d);
+	if (!err)
+		err = delivery_init(&o->delivery, d, &o->memory);
+	if (err) {
+		if (err == -ENOMEM)
+			error_errno(ENOMEM, "abstract core");
+		outcomes_free(o);
+		return err;
+	}
+	*out = o;
+	return 0;
+}

@@ -1,0 +1,233 @@
+#include "core/ooo/lsq.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/cycle.h"
+
+enum { GRANULE = 8 };
+
+void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out)
+{
+	uint64_t first = addr / GRANULE, end = (addr + (bytes ? bytes : 1) - 1) / GRANULE;
+	uint64_t oldest_node = q->nr_nodes > q->node_mask ? q->nr_nodes - q->node_mask - 1 : 0;
+	uint64_t best = 0;                     /* number + 1 */
+
+	out->verdict = LSQ_CACHE;
+	out->alias = out->alias_part = false;
+	out->store = NULL;
+	for (uint64_t g = first; g <= end && g < first + LSQ_BUCKETS; g++) {
+		uint64_t n = q->bucket[g % LSQ_BUCKETS];
+		for (; n > oldest_node; n = q->node[(n - 1) & q->node_mask].next) {
+			const struct store_node *node = &q->node[(n - 1) & q->node_mask];
+			if (node->store + q->mask < q->nr_stores || node->store < best)
+				break;
+			const struct store *s = &q->store[node->store & q->mask];
+			if (s->freed <= cycle)
+				break;         /* entries are freed in order: all older ones are gone too */
+			if (node->granule != g) {
+				out->alias = true;
+				out->alias_part |= ((addr - s->addr) & (LSQ_BUCKETS * GRANULE - 1)) + bytes > s->bytes;
+				continue;
+			}
+			if (s->addr < addr + bytes && addr < s->addr + s->bytes) {
+				best = node->store + 1;
+				break;
+			}
+		}
+	}
+	if (best) {
+		const struct store *s = &q->store[(best - 1) & q->mask];
+		out->store = s;
+		out->verdict = s->addr <= addr && addr + bytes <= s->addr + s->bytes ? LSQ_FORWARD : LSQ_PARTIAL;
+		out->alias = out->alias_part = false;
+	}
+}
+
+/* --- dependence prediction --------------------------------------------------------------------------- */
+
+static inline uint32_t set_index(const struct lsq *q, uint64_t pc)
+{
+	uint64_t h = (pc ^ pc >> 17) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)((h >> 32) * (uint64_t)(uint32_t)q->desc->memdep_entries >> 32);
+}
+
+uint64_t lsq_hold(struct lsq *q, uint64_t pc, uint64_t cycle)
+{
+	if (!q->desc->memdep_entries)
+		return later(cycle, q->known_max);
+	if (!--q->loads_to_clear) {
+		memset(q->set, 0, sizeof *q->set * (size_t)q->desc->memdep_entries);
+		q->loads_to_clear = (uint64_t)q->desc->memdep_clear;
+	}
+	uint32_t set = q->set[set_index(q, pc)];
+	if (!set || !q->last[set - 1])
+		return cycle;
+	uint64_t n = q->last[set - 1] - 1;
+	if (n + q->mask < q->nr_stores)
+		return cycle;
+	return later(cycle, q->store[n & q->mask].known);
+}
+
+void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc)
+{
+	if (!q->desc->memdep_entries)
+		return;
+	uint32_t *load = &q->set[set_index(q, pc)], *store = &q->set[set_index(q, store_pc)];
+	uint32_t set = *load && *store ? (*load < *store ? *load : *store) : *load ? *load : *store ? *store : set_index(q, pc) + 1;
+	*load = *store = set;
+	/* The store that was missed is in the queue already: the load that runs again is to wait for it. */
+	uint64_t n = q->nr_stores, oldest = n > q->mask ? n - q->mask : 0;
+	while (n > oldest && q->store[(n - 1) & q->mask].pc != store_pc)
+		n--;
+	if (n > oldest)
+		q->last[set - 1] = n;
+}
+
+/* --- entering ---------------------------------------------------------------------------------------- */
+
+/* The cycle, `start` or the next, in which one of drain_width writes is left; takes it. */
+static uint64_t take_write(struct lsq *q, uint64_t start)
+{
+	if (start == q->drain_start && q->drain_used >= (uint32_t)q->desc->store_queue_drain_width)
+		start++;
+	if (start != q->drain_start) {
+		q->drain_used = 0;
+		if (q->ports)
+			start = ports_take(q->ports, LANE_WRITE, start);
+	}
+	q->drain_start = start;
+	q->drain_used++;
+	return start;
+}
+
+/*
+ * The cycle in which a store to blocks of store_queue.merge_bytes leaves the queue, at the earliest from `from` on. Of stores to one block
+ * merge_width leave in a cycle, of those to several (`alone`) one, with no other.
+ */
+static uint64_t leave_to_merge(struct lsq *q, uint64_t from, bool alone)
+{
+	uint32_t width = (uint32_t)q->desc->store_queue_merge_width;
+
+	if (from > q->merge_start) {
+		q->merge_start = from;
+		q->merge_used = 0;
+	} else if (q->merge_used >= (alone ? 1 : width)) {
+		q->merge_start++;
+		q->merge_used = 0;
+	}
+	q->merge_used += alone ? width : 1;
+	return q->merge_start;
+}
+
+/*
+ * Stores that follow each other to the same block are one write as long as it has not begun. Returns the start of the last write of
+ * this one, and in *first that of its first.
+ */
+static uint64_t write_merged(struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t from, uint64_t *first)
+{
+	const struct core_desc *d = q->desc;
+	uint64_t number = q->merge.nr_stores;
+	struct merging is = merge_store(&q->merge, d, addr, bytes);
+	uint64_t before = q->wrote[(number - is.part_of) % MERGE_STORES], left = leave_to_merge(q, from, is.blocks > 1);
+
+	for (uint64_t i = 0; i < is.blocks; i++) {
+		if (i || !is.joins || q->drain_start < left) {
+			left = take_write(q, later(left, q->drain_start));
+			if (is.part_of && before + (unsigned)d->store_queue_part_recent > left)
+				left = take_write(q, left + (unsigned)d->store_queue_part_again);
+		}
+		if (!i)
+			*first = q->drain_start;
+	}
+	q->wrote[number % MERGE_STORES] = q->drain_start;
+	return q->drain_start;
+}
+
+static uint64_t drain_merged(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)
+{
+	struct access a;
+	uint64_t from = q->desc->store_queue_ordered ? later(commit + 1, q->drain_done) : commit + 1;
+	uint64_t first = from, last = write_merged(q, addr, bytes, from, &first);
+
+	/* The second write of a store over a line is among the extra cycles of split.line_store. */
+	memory_store(q->memory, first, addr, bytes, pc, &a);
+	if (a.done > last + 1)
+		q->drain_done = later(q->drain_done, a.done);
+	return later(q->drain_done, later(a.done, last + 1));
+}
+
+static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)
+{
+	struct access a;
+
+	if (bytes && q->desc->store_queue_merge_bytes)
+		return drain_merged(q, pc, addr, bytes, commit);
+
+	uint64_t start = later(commit + 1, q->drain_start);
+
+	if (q->desc->store_queue_ordered)
+		start = later(start, q->drain_done);
+	start = take_write(q, start);
+	if (!bytes)
+		return start + 1;
+	memory_store(q->memory, start, addr, bytes, pc, &a);
+	if ((addr ^ (addr + bytes - 1)) & ~((uint64_t)q->desc->l1d_line - 1))
+		a.done = later(a.done, take_write(q, start) + 1);
+	/* drain_width writes a cycle: the next may start in the cycle this one is written in L1D. */
+	if (a.done > start + 1)
+		q->drain_done = later(q->drain_done, a.done);
+	return later(q->drain_done, later(a.done, start + 1));
+}
+
+uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t known, uint64_t data,
+                       uint64_t commit, uint64_t record)
+{
+	uint64_t number = q->nr_stores++, freed = drain(q, pc, addr, bytes, commit);
+
+	if (!q->desc->store_queue_ordered && number) /* written out of order, freed in order */
+		freed = later(freed, q->store[(number - 1) & q->mask].freed);
+	q->store[number & q->mask] = (struct store){ .addr = addr, .known = known, .data = data, .freed = freed, .record = record, .pc = pc, .bytes = bytes };
+	q->known_max = later(q->known_max, known);
+	if (bytes) {
+		uint64_t first = addr / GRANULE, end = (addr + bytes - 1) / GRANULE;
+		for (uint64_t g = first; g <= end && g < first + 9; g++) {
+			uint64_t *head = &q->bucket[g % LSQ_BUCKETS];
+			q->node[q->nr_nodes & q->node_mask] = (struct store_node){ .granule = g, .store = number, .next = *head };
+			*head = ++q->nr_nodes;
+		}
+	}
+	if (q->desc->memdep_entries) {
+		uint32_t set = q->set[set_index(q, pc)];
+		if (set)
+			q->last[set - 1] = number + 1;
+	}
+	return freed;
+}
+
+int lsq_init(struct lsq *q, const struct core_desc *desc, struct memory *memory)
+{
+	memset(q, 0, sizeof *q);
+	q->desc = desc;
+	q->memory = memory;
+	q->loads_to_clear = (uint64_t)desc->memdep_clear;
+	uint64_t entries = (uint64_t)(desc->load_queue_entries > desc->store_queue_entries ? desc->load_queue_entries : desc->store_queue_entries);
+	for (q->mask = 63; q->mask < entries; )
+		q->mask = 2 * q->mask + 1;
+	q->node_mask = 16 * (q->mask + 1) - 1;
+	if (desc->memdep_entries) {
+		q->set = calloc((size_t)desc->memdep_entries, sizeof *q->set);
+		q->last = calloc((size_t)desc->memdep_entries, sizeof *q->last);
+		if (!q->set || !q->last)
+			return error_errno(ENOMEM, "dependence predictor");
+	}
+	return 0;
+}
+
+void lsq_fini(struct lsq *q)
+{
+	free(q->set);
+	free(q->last);
+}

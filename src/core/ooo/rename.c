@@ -1,0 +1,223 @@
+/*
+ * Rename and dispatch of the detailed core: the choice of ports where it is not by counts alone, reasons for waits, and the start.
+ * The rest is in rename.h.
+ */
+#include "core/ooo/rename.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* --- ports ------------------------------------------------------------------------------------------- */
+
+uint16_t rename_compute_ports(const struct ooo *o, const struct attempt *a, uint16_t ports)
+{
+	const struct core_desc *d = o->desc;
+
+	if (a->pair_ports)
+		return a->pair_ports;
+	if (a->in->branch && a->predicted.taken && ports & d->branch_taken_ports)
+		ports &= (uint16_t)d->branch_taken_ports;
+	if (a->in->flags & (INSN_VINT | INSN_FP) && a->dispatch <= o->wide_until && ports & ~d->wide_closes)
+		ports &= (uint16_t)~d->wide_closes;
+	return ports;
+}
+
+/*
+ * Of several schedulers that could take the uop, the one with most room, less the `need` of the uops before it; its ports are what is
+ * left to choose from.
+ */
+static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint8_t need[CORE_SCHEDULERS])
+{
+	unsigned best = NO_SCHEDULER;
+	int64_t most = INT64_MIN;
+	uint16_t mine[CORE_SCHEDULERS] = { 0 }, free = 0;
+
+	for (unsigned rest = ports; rest; rest &= rest - 1) {
+		unsigned p = (unsigned)__builtin_ctz(rest), s = o->sched_of_port[p];
+		if (s == NO_SCHEDULER)
+			free |= (uint16_t)(1u << p);
+		else
+			mine[s] |= (uint16_t)(1u << p);
+	}
+	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
+		int64_t room = (int64_t)o->sched_entries[s] - o->held.held.of[HELD_SCHEDULER + s] - need[s];
+		if (mine[s] && room > most) {
+			best = s;
+			most = room;
+		}
+	}
+	return best == NO_SCHEDULER ? free : mine[best];
+}
+
+/* The same of a uop of spread ports alone: a scheduler that got none in that cycle, where it can. */
+static uint16_t spread(struct ooo *o, uint64_t cycle, uint16_t ports, const uint8_t need[CORE_SCHEDULERS])
+{
+	rename_spread_from(o, cycle);
+	if (ports & ~o->spread_taken)
+		ports &= (uint16_t)~o->spread_taken;
+	if (ports & (ports - 1))
+		ports = choose_scheduler(o, ports, need);
+	o->spread_taken |= ports;
+	o->nr_spread++;
+	return ports;
+}
+
+/* One of the pairs that have a port for the uop; its ports outside of pairs stay open to it whichever pair that is. */
+static uint16_t bind_pair(struct ooo *o, uint16_t ports)
+{
+	uint16_t mine[BIND_PAIRS];
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < o->nr_pairs; i++)
+		if (ports & o->pair[i])
+			mine[nr++] = ports & (uint16_t)(o->pair[i] | ~o->paired);
+	return nr < 2 ? ports : mine[bind_by_chance(&o->pair_draw, nr)];
+}
+
+unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
+{
+	bool bound = o->desc->rename_bind_ports;
+	unsigned needed = 0;
+
+	o->nr_queued = 0;
+	if (bound)
+		bind_from(o, a->dispatch);
+	for (unsigned i = 0; i < a->nr_uops; i++) {
+		uint16_t ports = uop_ports(o, a, &a->uop[i]);
+		if (ports && bound)
+			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
+		else if (ports & o->turn)
+			ports = bind_in_turn(ports & o->turn, o->turn, &o->turn_behind);
+		else if (ports & o->data_ports)
+			ports = bind_in_turn(ports & o->data_ports, o->data_ports, &o->data_behind);
+		else if (ports && !(ports & ~o->spread))
+			ports = spread(o, a->dispatch, ports, need);
+		else if (ports & (ports - 1))
+			ports = bind_pair(o, ports & o->waiting.ports ? ports : choose_scheduler(o, ports, need));
+		o->port[i] = ports;
+		if (ports & o->waiting.ports) {
+			o->nr_queued++;
+		} else if (ports) {
+			unsigned s = o->sched_of_port[__builtin_ctz(ports)];
+			if (s != NO_SCHEDULER && need[s] < UINT8_MAX) {
+				need[s]++;
+				needed |= 1u << s;
+			}
+		}
+	}
+	return needed;
+}
+
+void rename_stack_sync(struct ooo *o, const struct attempt *a)
+{
+	uint64_t ready = later(a->dispatch + (unsigned)o->desc->issue_latency, o->reg_ready[o->stack_pointer]), first = UINT64_MAX;
+	unsigned port = 0;
+
+	for (unsigned rest = (unsigned)o->desc->rename_stack_ports; rest; rest &= rest - 1) {
+		unsigned p = (unsigned)__builtin_ctz(rest);
+		uint64_t c = ports_first(&o->ports, p, ready);
+		if (c < first) {
+			first = c;
+			port = p;
+		}
+	}
+	ports_book(&o->ports, port, first);
+	o->reg_ready[o->stack_pointer] = o->reg_woken[o->stack_pointer] = first + 1;
+}
+
+static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
+{
+	const int32_t *const entries[CORE_SCHEDULERS] = {
+		&d->sched0_entries, &d->sched1_entries, &d->sched2_entries, &d->sched3_entries,
+		&d->sched4_entries, &d->sched5_entries, &d->sched6_entries, &d->sched7_entries,
+	};
+	return entries[s];
+}
+
+struct wait rename_reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most)
+{
+	const struct insn *in = a->in;
+	unsigned integer = integer_need(o, in), vector = in->nr_vector;
+
+	if (most == l->rob)
+		return (struct wait){ most, holder_of(o, o->rob, o->nr_slots, (uint64_t)o->desc->rob_entries,
+			rob_need(o, a->slots))->record + 1, WAIT_ROB };
+	if (most == l->integer)
+		return (struct wait){ most, holder_of(o, o->reg[BANK_INTEGER], o->nr_regs[BANK_INTEGER],
+			(uint64_t)o->reg_usable[BANK_INTEGER], integer)->record + 1, WAIT_REGISTERS };
+	if (most == l->vector)
+		return (struct wait){ most, holder_of(o, o->reg[BANK_VECTOR], o->nr_regs[BANK_VECTOR],
+			(uint64_t)o->reg_usable[BANK_VECTOR], vector)->record + 1, WAIT_REGISTERS };
+	if (most == l->stores)
+		return (struct wait){ most, lsq_store_holder(&o->lsq, store_entries(a)) + 1, WAIT_STORE_QUEUE };
+	if (most == l->loads)
+		return (struct wait){ most, lsq_load_holder(&o->lsq, in->nr_loads) + 1, WAIT_LOAD_QUEUE };
+	if (most == l->serial)
+		return (struct wait){ most, o->record, WAIT_SERIAL };
+	if (most == o->serial_until)
+		return (struct wait){ most, o->serial_record + 1, WAIT_SERIAL };
+	return (struct wait){ most, o->record, WAIT_WIDTH };
+}
+
+/* The queue stands in front of all schedulers that feed one of its ports. */
+static void waiting_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
+{
+	o->waiting.entries = (uint32_t)o->desc->waiting_entries;
+	o->waiting.alternate = (uint32_t)o->desc->waiting_alternate;
+	o->waiting.width = (uint32_t)o->desc->rename_width;
+	o->waiting.entering.cycle = UINT64_MAX;
+	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
+		uint32_t all = o->sched_entries[s] + o->waiting.entries;
+		if (!o->sched_entries[s] || !(ports[s] & o->desc->waiting_ports))
+			continue;
+		o->waiting.ports |= (uint16_t)ports[s];
+		o->waiting.schedulers |= (uint8_t)(1u << s);
+		o->waiting.in[s].entries = o->sched_entries[s];
+		for (unsigned rest = (unsigned)ports[s]; rest; rest &= rest - 1) {
+			unsigned p = (unsigned)__builtin_ctz(rest);
+			o->waiting.feeds[p] |= (uint8_t)(1u << s);
+			o->waiting.on[p].entries = SCHEDULER_MOST;
+		}
+		o->sched_entries[s] = all < SCHEDULER_MOST ? all : SCHEDULER_MOST;
+	}
+}
+
+void rename_init(struct ooo *o)
+{
+	const struct core_desc *d = o->desc;
+	const int32_t ports[CORE_SCHEDULERS] = {
+		d->sched0_ports, d->sched1_ports, d->sched2_ports, d->sched3_ports,
+		d->sched4_ports, d->sched5_ports, d->sched6_ports, d->sched7_ports,
+	};
+
+	memset(o->sched_of_port, NO_SCHEDULER, sizeof o->sched_of_port);
+	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
+		o->sched_entries[s] = (uint32_t)*scheduler_entries(d, s);
+		for (unsigned p = 0; p < CORE_PORTS; p++)
+			if (o->sched_entries[s] && ports[s] >> p & 1)
+				o->sched_of_port[p] = (uint8_t)s;
+	}
+	if (d->waiting_entries)
+		waiting_init(o, ports);
+	if (d->rename_bind_ports)
+		o->counted = (uint16_t)~o->waiting.ports;
+	const int32_t files[NR_BANKS] = { d->prf_integer, d->prf_vector };
+	for (unsigned b = 0; b < NR_BANKS; b++) {
+		int32_t usable = files[b] - NR_ARCHITECTURAL;
+		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
+	}
+	o->nr_pairs = bind_pairs(d, o->pair, &o->paired);
+	o->turn = o->turn_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
+	o->data_ports = o->data_behind = core_desc_with_twins(d, (uint16_t)d->load_queue_data_ports);
+	o->spread = core_desc_with_twins(d, (uint16_t)d->rename_spread_ports);
+	o->flags_apart = d->prf_flags_apart != 0;
+	o->vain = d->issue_in_vain ? o->paired : 0;
+	o->missed = (uint16_t)d->dtlb_vain_ports;
+	o->bound_cycle = UINT64_MAX;
+	o->stack_followed = d->rename_stack_ports || d->forward_renamed;
+	int32_t most = d->rob_entries;
+	for (unsigned b = 0; b < NR_BANKS; b++)
+		most = o->reg_usable[b] > most ? o->reg_usable[b] : most;
+	for (o->ring_mask = 511; o->ring_mask < (uint64_t)most + UINT8_MAX; )
+		o->ring_mask = 2 * o->ring_mask + 1;
+}

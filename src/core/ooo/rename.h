@@ -1,0 +1,411 @@
+/*
+ * Rename and dispatch of the detailed core: width, reorder buffer, queues, schedulers, physical registers, branch tags,
+ * serialising instructions, eliminated moves, port binding. Inline, so that the short way of plain instructions in ooo.c
+ * is the same code with what they cannot need left out: `plain` is a constant wherever it is passed.
+ *
+ * Not modelled: a partial allocation of an instruction wider than what is free (all its entries must be).
+ * Ref: uiCA's description of port binding on the Skylake family (figures).
+ */
+#ifndef CYCLEWISE_CORE_OOO_RENAME_H
+#define CYCLEWISE_CORE_OOO_RENAME_H
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/ooo/ooo.h"
+
+enum { UNEQUAL = 3 };                  /* uiCA: the odd slot takes the least loaded port where the loads differ by so much */
+
+struct wait {
+	uint64_t cycle, by;            /* by: record number + 1 */
+	uint8_t why;
+};
+
+static inline void wait_for(struct wait *w, uint64_t cycle, enum dispatch_wait why, uint64_t by)
+{
+	if (cycle > w->cycle)
+		*w = (struct wait){ cycle, by, (uint8_t)why };
+}
+
+/* The last `need` of the entries that a queue of `entries`, of which `taken` were so far, gives next: who has it now. */
+static inline const struct holder *holder_of(const struct ooo *o, const struct holder *ring, uint64_t taken, uint64_t entries,
+                                             unsigned need)
+{
+	return &ring[(taken + need - entries - 1) & o->ring_mask];
+}
+
+/* The cycle from which `need` more registers of bank `b` are free. */
+static inline uint64_t registers_free(const struct ooo *o, unsigned b, unsigned need)
+{
+	uint64_t usable = (uint64_t)o->reg_usable[b];
+
+	if (!need || o->nr_regs[b] + need <= usable)
+		return 0;
+	return holder_of(o, o->reg[b], o->nr_regs[b], usable, need)->leave + 1;
+}
+
+static inline unsigned rob_need(const struct ooo *o, unsigned slots)
+{
+	unsigned entries = (unsigned)o->desc->rob_entries;
+
+	return slots < entries ? slots : entries;
+}
+
+static inline uint64_t rob_free(const struct ooo *o, unsigned slots)
+{
+	uint64_t entries = (uint64_t)o->desc->rob_entries;
+	unsigned need = rob_need(o, slots);
+
+	if (o->nr_slots + need <= entries)
+		return 0;
+	return holder_of(o, o->rob, o->nr_slots, entries, need)->leave + 1;
+}
+
+/* Cycles from which each part but the schedulers lets it dispatch. */
+struct limits {
+	uint64_t width, serial, rob, integer, vector, loads, stores;
+};
+
+/* rename.c, seldom needed: */
+
+/* The ports that compute uops may use today: fused pairs and taken branches issue where branches do, wide vectors close ports. */
+uint16_t rename_compute_ports(const struct ooo *o, const struct attempt *a, uint16_t ports);
+/* Chooses ports (bound: one each; else those of one scheduler), counts the entries that takes; returns whose, as a bit set. */
+unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS]);
+/* Why it waits until `most`: the last to lift is the reason; of several, the one nearest to commit. */
+struct wait rename_reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most);
+void rename_init(struct ooo *o);
+
+/* --- ports ------------------------------------------------------------------------------------------- */
+
+static inline uint16_t uop_ports(const struct ooo *o, const struct attempt *a, const struct uop *u)
+{
+	bool special = a->pair_ports || a->in->flags & (INSN_BRANCH | INSN_VINT | INSN_FP);
+
+	return special && u->kind == UOP_COMPUTE ? rename_compute_ports(o, a, u->ports) : u->ports;
+}
+
+/*
+ * Binds a uop in issue slot `slot` to one of `ports` by the counts at the start of the cycle: the least loaded, of
+ * equals the highest numbered; in odd slots the next in that order, unless it is far more loaded. Free of branches
+ * on the counts, which are as good as random.
+ */
+static inline unsigned bind(struct ooo *o, uint16_t ports, unsigned slot)
+{
+	unsigned first = UINT32_MAX, second = UINT32_MAX;
+
+	if (!(ports & (ports - 1)))
+		return (unsigned)__builtin_ctz(ports);
+	if (ports == o->desc->rename_bind_alternate) {
+		unsigned low = (unsigned)__builtin_ctz(ports);
+		return o->bind_turn++ & 1 ? low : 31u - (unsigned)__builtin_clz(ports);
+	}
+	for (unsigned rest = ports; rest; rest &= rest - 1) {
+		unsigned p = (unsigned)__builtin_ctz(rest), key = (unsigned)o->bound[p] << 4 | (15 - p);
+		unsigned more = key > first ? key : first;
+		first = key < first ? key : first;
+		second = more < second ? more : second;
+	}
+	bool odd = slot & 1 && second >> 4 < (first >> 4) + UNEQUAL;
+	return 15 - ((odd ? second : first) & 15);
+}
+
+/* The counts that bind() goes by are those at the start of the cycle of dispatch. */
+static inline void bind_from(struct ooo *o, uint64_t cycle)
+{
+	if (o->bound_cycle != cycle) {
+		memcpy(o->bound, &o->held.held.of[HELD_PORT], sizeof o->bound);
+		o->bound_cycle = cycle;
+	}
+}
+
+static inline void wait_for_scheduler(struct ooo *o, struct wait *w, unsigned s, unsigned need)
+{
+	unsigned entries = o->sched_entries[s], n = need < entries ? need : entries;
+
+	while (o->held.held.of[HELD_SCHEDULER + s] + n > entries) {
+		uint64_t next = release_next(&o->held);
+		assert(next != UINT64_MAX);
+		release_advance(&o->held, next);
+		wait_for(w, next, WAIT_SCHEDULER, 0);
+	}
+}
+
+/* Room for `need` more in the queue in front of schedulers. */
+static inline void wait_for_queue(struct ooo *o, struct wait *w, unsigned need)
+{
+	uint64_t room = waiting_room(&o->waiting, need);
+
+	if (room > w->cycle) {
+		release_advance(&o->held, room);
+		wait_for(w, room, WAIT_SCHEDULER, 0);
+	}
+}
+
+/* It dispatches in the cycle behind the one it was to. */
+static inline void wait_for_next(struct ooo *o, struct attempt *a, struct wait *w)
+{
+	wait_for(w, a->dispatch + 1, WAIT_WIDTH, 0);
+	release_advance(&o->held, w->cycle);
+	a->dispatch = w->cycle;
+	a->slot_position = 0;
+}
+
+/* What spread ports got is that of the cycle of dispatch. */
+static inline void rename_spread_from(struct ooo *o, uint64_t cycle)
+{
+	if (o->spread_cycle != cycle) {
+		o->spread_cycle = cycle;
+		o->spread_taken = 0;
+		o->nr_spread = 0;
+	}
+}
+
+/* Where the spread ports have got as many uops in the cycle as they are, one more dispatches in the next. */
+static inline void wait_for_spread(struct ooo *o, struct attempt *a, struct wait *w)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < a->nr_uops && !any; i++) {
+		uint16_t ports = uop_ports(o, a, &a->uop[i]);
+		any = ports && !(ports & ~o->spread);
+	}
+	rename_spread_from(o, a->dispatch);
+	if (any && o->nr_spread >= (unsigned)__builtin_popcount((unsigned)o->desc->rename_spread_ports))
+		wait_for_next(o, a, w);
+}
+
+/* Where as many that access memory as may be were dispatched in the cycle, one more is in the next. */
+static inline void wait_for_memory(struct ooo *o, struct attempt *a, struct wait *w)
+{
+	if (o->memory_cycle == a->dispatch && o->nr_memory >= (unsigned)o->desc->rename_memory)
+		wait_for_next(o, a, w);
+}
+
+static inline void memory_dispatched(struct ooo *o, uint64_t cycle)
+{
+	if (o->memory_cycle != cycle) {
+		o->memory_cycle = cycle;
+		o->nr_memory = 0;
+	}
+	o->nr_memory++;
+}
+
+static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
+{
+	if (a->nr_uops == 1 && o->desc->rename_bind_ports) { /* the most frequent, by a short way */
+		uint16_t ports = uop_ports(o, a, a->uop);
+
+		o->port[0] = ports;
+		if (!ports)
+			return;
+		bind_from(o, a->dispatch);
+		unsigned port = bind(o, ports, a->slot_position);
+		o->port[0] = (uint16_t)(1u << port);
+		if (o->port[0] & o->waiting.ports)
+			wait_for_queue(o, w, 1);
+		else if (o->sched_of_port[port] != NO_SCHEDULER)
+			wait_for_scheduler(o, w, o->sched_of_port[port], 1);
+		return;
+	}
+	if (o->spread)
+		wait_for_spread(o, a, w);
+	uint8_t need[CORE_SCHEDULERS] = { 0 };
+	for (unsigned needed = rename_assign_ports(o, a, need); needed; needed &= needed - 1) {
+		unsigned s = (unsigned)__builtin_ctz(needed);
+		wait_for_scheduler(o, w, s, need[s]);
+	}
+	if (o->nr_queued)
+		wait_for_queue(o, w, o->nr_queued);
+}
+
+/* --- moves ------------------------------------------------------------------------------------------- */
+
+static inline bool eliminate(struct ooo *o, const struct attempt *a)
+{
+	const struct insn *in = a->in;
+
+	if (!may_share(o, in))
+		return false;
+	return o->held.held.of[HELD_MOVE + bank_of(in->dst[0])] < o->desc->rename_move_slots;
+}
+
+/* --- stack engine ------------------------------------------------------------------------------------ */
+
+/* An address or copy of the pointer that has added the offset by itself: into the pointer, where that is what it writes. */
+static inline void stack_added(struct ooo *o, const struct insn *in)
+{
+	for (unsigned i = 0; i < in->nr_dst; i++)
+		if (in->dst[i] == o->stack_pointer)
+			o->stack_offset = 0;
+}
+
+/* Before dispatch: what the instruction does to the offset, and whether the pointer has to be brought up to date for it. */
+static inline void rename_stack(struct ooo *o, struct attempt *a)
+{
+	const struct insn *in = a->in;
+
+	a->stack_sync = false;
+	if (__builtin_expect(!in->stack, 1) || !o->stack_followed)
+		return;
+	if (in->stack == STACK_MOVES) {
+		o->stack_offset += in->branch == BRANCH_RETURN || !(in->flags & INSN_STORE) ? -1 : 1;
+		o->stack_pointer = in->addr[0];
+		return;
+	}
+	for (unsigned i = 0; o->desc->forward_renamed && i < in->nr_dst; i++)
+		if (in->dst[i] == o->stack_pointer)
+			o->mirror.stack_by = o->record + 1;
+	if (in->stack == STACK_READS && o->stack_offset && o->desc->rename_stack_ports) {
+		if (!in->stack_data && !o->desc->rename_stack_addresses)
+			return stack_added(o, in);
+		a->stack_sync = true;
+		a->slots++;
+	}
+	o->stack_offset = 0;
+}
+
+/* rename.c: behind dispatch, where that is so: that uop. */
+void rename_stack_sync(struct ooo *o, const struct attempt *a);
+
+/* --- dispatch ---------------------------------------------------------------------------------------- */
+
+/* The in-order part: from `cycle` on, `slots` slots of the rename width. */
+static inline void take_slots(struct ooo *o, struct attempt *a, uint64_t cycle)
+{
+	unsigned width = (unsigned)o->desc->rename_width;
+
+	if (cycle > o->rename_cycle) {
+		o->rename_cycle = cycle;
+		o->rename_used = 0;
+	}
+	a->dispatch = o->rename_cycle;
+	a->slot_position = o->rename_used;
+	if (!a->slots) {
+		a->dispatch_last = a->dispatch;
+		return;
+	}
+	o->rename_used += a->slots;
+	if (o->rename_used > width) {
+		o->rename_cycle += (o->rename_used - 1) / width;
+		o->rename_used = (o->rename_used - 1) % width + 1;
+	}
+	a->dispatch_last = o->rename_cycle;
+	if (__builtin_expect(a->in->ends_dispatch, 0))
+		o->rename_used = width;
+}
+
+/* The first cycle with room for so many slots: for one of them, or where an instruction's stay together for all, unless they are more than a cycle's. */
+static inline uint64_t width_free(const struct ooo *o, unsigned slots)
+{
+	unsigned width = (unsigned)o->desc->rename_width, whole = slots < width ? slots : width;
+	unsigned need = o->desc->rename_whole && whole ? whole : 1;
+
+	return o->rename_cycle + (o->rename_used + need > width);
+}
+
+/* All that holds dispatch back but the schedulers. */
+static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a, bool plain)
+{
+	const struct insn *in = a->in;
+	struct limits l = {
+		.width = width_free(o, a->slots),
+		.rob = rob_free(o, a->slots),
+		.integer = registers_free(o, BANK_INTEGER, integer_need(o, in)),
+		.vector = registers_free(o, BANK_VECTOR, in->nr_vector),
+	};
+
+	if (!plain && in->flags & (INSN_SERIALIZE | INSN_SYSCALL) && !(a->never & PSV_FL_EX))
+		l.serial = o->commit_cycle + 1;
+	if (!plain && a->nr_uops && in->nr_loads)
+		l.loads = lsq_loads_free(&o->lsq, in->nr_loads);
+	if (!plain && may_share(o, in))
+		l.integer = l.vector = 0;
+	uint64_t most = later(later(l.width, l.rob), later(l.integer, l.vector));
+	if (!plain && in->flags & INSN_STORE && a->nr_uops) {
+		l.stores = lsq_stores_free(&o->lsq, store_entries(a));
+		if (l.stores > later(most, a->fetched.avail)) {
+			a->psv |= PSV_DR_SQ & ~a->never;
+			l.stores = a->never & PSV_DR_SQ ? 0 : l.stores;
+		}
+	}
+	most = later(later(most, later(l.serial, o->serial_until)), later(l.loads, l.stores));
+	if (most <= a->fetched.avail)
+		return (struct wait){ a->fetched.avail, 0, WAIT_NONE };
+	return rename_reason(o, a, &l, most);
+}
+
+/* A move that makes one uop with what is behind it: in the cycle in which that has room in the rename width. */
+static inline void join(struct ooo *o, struct attempt *a)
+{
+	take_slots(o, a, later(width_free(o, a->slots), a->fetched.avail));
+	a->eliminated = true;
+	a->nr_uops = 0;
+	o->held.held.of[HELD_MOVE + bank_of(a->in->dst[0])]++;
+}
+
+__attribute__((always_inline))
+static inline void rename_dispatch(struct ooo *o, struct attempt *a, bool plain)
+{
+	const struct core_desc *d = o->desc;
+	const struct insn *in = a->in;
+
+	a->slot_position = 0;
+	if (!plain && a->fused) {
+		a->dispatch = a->dispatch_last = later(o->rename_cycle, a->fetched.avail);
+		if (a->dispatch > o->rename_cycle)
+			take_slots(o, a, a->dispatch);
+		return;
+	}
+	if (!plain && a->joins)
+		return join(o, a);
+	struct wait w = dispatch_limit(o, a, plain);
+	release_advance(&o->held, w.cycle);
+	if (!plain && in->branch && d->branch_in_flight) {
+		while (o->held.held.of[HELD_BRANCH] >= d->branch_in_flight) {
+			uint64_t next = release_next(&o->held);
+			release_advance(&o->held, next);
+			wait_for(&w, next, WAIT_BRANCHES, 0);
+		}
+	}
+	a->dispatch = w.cycle;
+	a->slot_position = w.cycle > o->rename_cycle ? 0 : o->rename_used;
+	if (!plain && in->flags & INSN_MOVE)
+		a->eliminated = eliminate(o, a);
+	if (a->eliminated)
+		a->nr_uops = 0;
+	bool memory = !plain && d->rename_memory && a->nr_uops && in->flags & (INSN_LOAD | INSN_STORE);
+	if (memory)
+		wait_for_memory(o, a, &w);
+	if (a->nr_uops)
+		schedule(o, a, &w);
+	if (memory)
+		memory_dispatched(o, w.cycle);
+	take_slots(o, a, w.cycle);
+	if (a->eliminated)
+		o->held.held.of[HELD_MOVE + bank_of(in->dst[0])]++;
+	a->dispatch_wait = w.why;
+	a->dispatch_by = w.by;
+	frontend_dispatched(&o->front, a->slots, a->dispatch_last);
+}
+
+/* --- commit ------------------------------------------------------------------------------------------ */
+
+static inline void take_registers(struct ooo *o, unsigned b, unsigned n, uint64_t leave)
+{
+	for (; n; n--, o->nr_regs[b]++)
+		o->reg[b][o->nr_regs[b] & o->ring_mask] = (struct holder){ leave, o->record };
+}
+
+/* The ROB slots and registers of a committed instruction are free from `leave` on. */
+static inline void rename_committed(struct ooo *o, const struct attempt *a)
+{
+	for (unsigned i = 0; i < a->slots; i++, o->nr_slots++)
+		o->rob[o->nr_slots & o->ring_mask] = (struct holder){ a->leave, o->record };
+	if (a->fused || a->eliminated)
+		return;
+	take_registers(o, BANK_INTEGER, integer_need(o, a->in), a->leave);
+	take_registers(o, BANK_VECTOR, a->in->nr_vector, a->leave);
+}
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * `rep` string instructions: one instruction of the program, many lines of memory.
+ *
+ * Copies and fills move `repeat.bytes` a cycle in pieces of a line, each a timed record of its own
+ * (TIMED_CONTINUED behind the first) with its slots, its place in the load and store queues and its misses;
+ * scans and compares take `repeat.slow` cycles an iteration. All pieces belong to the one static instruction.
+ */
+#include "core/ooo/commit.h"
+#include "core/ooo/rename.h"
+
+enum { PIECE = 64, PIECE_SLOTS = 4 };
+
+struct span {                          /* what is left of the accesses in one direction */
+	const struct step *step, *end;
+	uint64_t offset;               /* within the present step */
+	uint16_t kind;                 /* STEP_LOAD or STEP_STORE */
+};
+
+/* The next piece: at most `bytes`, within a line. Returns how many; 0: the span is used up. */
+static uint32_t span_take(struct span *p, uint32_t bytes, uint64_t *addr)
+{
+	while (p->step < p->end && (!(p->step->flags & p->kind) || p->offset >= p->step->bytes)) {
+		p->step++;
+		p->offset = 0;
+	}
+	if (p->step >= p->end)
+		return 0;
+	*addr = p->step->addr + p->offset;
+	uint64_t left = p->step->bytes - p->offset, line = PIECE - *addr % PIECE;
+	if (bytes > left)
+		bytes = (uint32_t)left;
+	if (bytes > line)
+		bytes = (uint32_t)line;
+	p->offset += bytes;
+	return bytes;
+}
+
+/* How often it went round, and the bytes it read each time. */
+static uint64_t iterations(const struct attempt *a, uint32_t *bytes_each)
+{
+	uint64_t count = 1, bytes = 0;
+
+	for (uint32_t i = 0; i < a->nr_steps; i++) {
+		if (step_kind(&a->step[i]) == STEP_REPEAT)
+			count = a->step[i].addr;
+		else if (a->step[i].flags & STEP_LOAD)
+			bytes += a->step[i].bytes;
+	}
+	*bytes_each = count ? (uint32_t)((bytes + count - 1) / count) : 0;
+	return count;
+}
+
+/* Makes the attempt the next piece: as late as the pieces before it allow. */
+static void piece_dispatch(struct ooo *o, struct attempt *a)
+{
+	uint64_t free = a->never & PSV_DR_SQ ? 0 : lsq_stores_free(&o->lsq, 1);
+
+	a->fetched.avail = a->dispatch_last + 1;
+	a->fetched.psv = 0;
+	a->fetched.icache_stall = a->fetched.itlb_stall = 0;
+	a->fetched.merged = 0;
+	a->fetched.packet_first = false;
+	a->slots = PIECE_SLOTS;
+	a->psv = a->in->flags & INSN_STORE && free > a->fetched.avail ? PSV_DR_SQ : 0;
+	if (a->psv)
+		o->serial_until = later(o->serial_until, free);
+	a->level = LEVEL_NONE;
+	a->merged = 0;
+	rename_dispatch(o, a, false);
+}
+
+static void piece_commit(struct ooo *o, struct attempt *a, uint64_t load_done, uint64_t store, uint32_t store_bytes, uint16_t flags)
+{
+	attempt_commit(o, a);
+	a->drain = later(load_done, a->issue);
+	if (store_bytes) {
+		a->drain = lsq_add_store(&o->lsq, a->in->pc, store, store_bytes, a->issue + 1, later(load_done, a->issue + 1), a->leave, o->record);
+		o->stores_freed = later(o->stores_freed, a->drain);
+	}
+	if (load_done) {
+		lsq_add_load(&o->lsq, a->leave, o->record);
+		o->loads_done = later(o->loads_done, load_done);
+	}
+	rename_committed(o, a);
+	frontend_left(&o->front, a->leave);
+	attempt_record(o, a, flags);
+	if (o->nr_out > OUT_RECORDS - OUT_ROOM)
+		ooo_flush_out(o);
+}
+
+static uint64_t piece_load(struct ooo *o, struct attempt *a, uint64_t cycle, uint64_t addr, uint32_t bytes)
+{
+	struct lsq_answer q;
+	struct access m;
+
+	lsq_search(&o->lsq, addr, bytes, cycle, &q);
+	if (q.verdict == LSQ_FORWARD)
+		return later(cycle + (unsigned)o->desc->l1d_latency, q.store->data + (unsigned)o->desc->forward_latency);
+	if (q.verdict == LSQ_PARTIAL)
+		cycle = later(cycle, q.store->freed) + (unsigned)o->desc->forward_fail_penalty;
+	memory_load(o->memory, cycle, addr, bytes, a->in->pc, &m);
+	a->psv |= (uint16_t)((m.l1_miss ? PSV_ST_L1 : 0) | (m.tlb_miss ? PSV_ST_TLB : 0) | (m.llc_miss ? PSV_ST_LLC : 0));
+	a->level = m.level;
+	a->merged = m.tlb_merged ? MERGED_DTLB : 0;
+	return m.done;
+}
+
+void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
+{
+	const struct core_desc *d = o->desc;
+	const struct insn *in = a->in;
+	struct span load = { a->step, a->step + a->nr_steps, 0, STEP_LOAD }, store = { a->step, a->step + a->nr_steps, 0, STEP_STORE };
+	bool fast = in->flags & INSN_STORE;
+	uint32_t read_bytes;
+	uint64_t start = a->dispatch_last + (unsigned)d->issue_latency, count = iterations(a, &read_bytes), step_cycles;
+
+	for (unsigned i = 0; i < in->nr_addr; i++)
+		start = later(start, o->reg_ready[in->addr[i]]);
+	for (unsigned i = 0; i < in->nr_data; i++)
+		start = later(start, o->reg_ready[in->data[i]]);
+	start = later(start, o->memory_floor);
+	a->ready = start;
+	a->issue = start;
+	start += (unsigned)d->repeat_startup;
+	/* Slow ones: as many iterations in a piece as make the cycles of a line. */
+	uint64_t per_piece = fast ? PIECE : PIECE / 8;
+	read_bytes = fast ? PIECE : read_bytes * (uint32_t)per_piece;
+	step_cycles = fast ? (PIECE + (unsigned)d->repeat_bytes - 1) / (unsigned)d->repeat_bytes : per_piece * (unsigned)d->repeat_slow;
+	a->nr_uops = 0;
+	for (bool first = true; ; first = false) {
+		uint64_t from = 0, to = 0, done = 0;
+		uint32_t written = span_take(&store, PIECE, &to), read = span_take(&load, written ? written : read_bytes, &from);
+		uint64_t left = fast ? (read || written) : count;
+		if (!first) {
+			if (!left)
+				break;
+			piece_dispatch(o, a);
+			start = later(start, a->dispatch_last + (unsigned)d->issue_latency);
+			a->issue = a->ready = start;
+			flags |= TIMED_CONTINUED;
+		}
+		if (read)
+			done = piece_load(o, a, start, from, read);
+		a->complete = later(later(a->dispatch_last, start + step_cycles), done);
+		if (!left)
+			a->complete = later(a->dispatch_last, start);
+		count = count > per_piece ? count - per_piece : 0;
+		start += step_cycles;
+		piece_commit(o, a, done, to, written, flags);
+		if (!left)
+			break;
+	}
+	frontend_hold(&o->front, a->fetched.avail);
+	for (unsigned i = 0; i < in->nr_dst; i++)
+		write_register(o, a, in->dst[i], a->complete, o->record, 0);
+}
