@@ -3,9 +3,9 @@
  *
  * The program runs once. The first look is a profile with the methods that learn how instructions behave (method/patterns.h,
  * method/chains.c); findings are made of it (view/diagnosis.h). The second look has the largest predicted: those of an
- * event on the detailed core, supposing that their instructions never meet it, or that the load is prefetched (predict.h); those
+ * event on the detailed core, supposing that their instructions never meet it, or that the load is prefetched (run/predict.h); those
  * of code that is delivered slowly on a detailed core that delivers it otherwise; the others on the abstract core, with more of
- * the resource that they stand for (variants.h). Each of the two cores reads once what was kept of the run, all that is
+ * the resource that they stand for (run/variants.h). Each of the two cores reads once what was kept of the run, all that is
  * supposed side by side: what that costs grows with the run in time, in memory with what is supposed alone.
  *
  * The file gets the figures that diagnosis.h names, of the methods `advice` and `relaxed`, and the keys "unit.RESOURCE".
@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/drive.h"
-#include "cmd/predict.h"
 #include "cmd/profiled.h"
-#include "cmd/variants.h"
+#include "run/drive.h"
+#include "run/predict.h"
+#include "run/variants.h"
 #include "view/diagnosis.h"
 
 /* Findings that are predicted: of events, by resources, with a prefetch, with all data at hand; distances in executions. */

@@ -9,13 +9,13 @@
 #include <glib.h>
 #include <string.h>
 
-#include "cmd/drive.h"
-#include "cmd/executions.h"
-#include "cmd/pipe.h"
 #include "cmd/profiled.h"
 #include "core/core.h"
 #include "method/critical.h"
 #include "method/method.h"
+#include "run/drive.h"
+#include "run/executions.h"
+#include "run/pipe.h"
 
 /* One thread of the guest. */
 struct thread {

@@ -1,5 +1,5 @@
 #include "cmd/profiled.h"
-#include "cmd/reference.h"
+#include "run/reference.h"
 
 static int run(struct invocation *call);
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
-#include "cmd/drive.h"
+#include "run/drive.h"
 #include "view/number.h"
 
 static void print_summary(struct query *q, const char *path)

@@ -1,7 +1,7 @@
 /*
  * Which resource of the core limits the run: each is weighted in turn, and what the run would have taken is compared.
  *
- * All variants are fed by one run of the program (variants.h). Its steps are kept (spool.h), and when it has ended, they are timed
+ * All variants are fed by one run of the program (run/variants.h). Its steps are kept (run/spool.h), and when it has ended, they are timed
  * again with the resources that limit it most combined, since to relieve one alone often does nothing when two are saturated.
  * Behind those that limit the run alone come those of which less would cost most.
  * Ref: Gus §3.2.
@@ -14,11 +14,11 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "cmd/executions.h"
 #include "cmd/profiled.h"
-#include "cmd/spool.h"
-#include "cmd/variants.h"
 #include "method/method.h"
+#include "run/executions.h"
+#include "run/spool.h"
+#include "run/variants.h"
 
 enum { MOST_WEIGHTS = 8, COMBINED = 3, WORTH_A_WORD = 50 }; /* of the run: 2%, as the view has it */
 

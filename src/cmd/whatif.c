@@ -2,8 +2,8 @@
  * What a run would have taken if: given instructions never met given events, or a load were prefetched.
  *
  * A component of a cycle stack says what was waited for, not what would be saved: behind one miss stands another, beside
- * one chain another as long. This takes the event away and times the run again (predict.h). Which pairs of instruction and
- * event are largest is known when the run has ended, and so the steps are kept (spool.h); the program runs once.
+ * one chain another as long. This takes the event away and times the run again (run/predict.h). Which pairs of instruction and
+ * event are largest is known when the run has ended, and so the steps are kept (run/spool.h); the program runs once.
  *
  * The file gets figures of the method `whatif`: "cycles" of the run as it was, "N/cycles" and "N/share" (cycles of the
  * stacks) of what-if N; and keys that say what that is: "whatif.N.never" the events, "whatif.N.of" the instructions in words, "whatif.N.insn" where it is one,
@@ -16,8 +16,8 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cmd/named.h"
-#include "cmd/predict.h"
 #include "cmd/profiled.h"
+#include "run/predict.h"
 
 enum { PAIRS = 10, MOST_DISTANCES = 16, FURTHEST = 1 << 20 };
 

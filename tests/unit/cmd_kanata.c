@@ -1,4 +1,4 @@
-/* cmd/kanata: the log of four attempts to the letter, and which records it takes. */
+/* run/kanata: the log of four attempts to the letter, and which records it takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cmd/kanata.h"
+#include "run/kanata.h"
 
 static const char *const ports[] = { "p0", NULL }, *const units[] = { NULL };
 static const char thread;

@@ -1,5 +1,5 @@
-/* cmd/pipe: all that is given is taken, once and in order, and slots keep what they hold. */
-#include "cmd/pipe.h"
+/* run/pipe: all that is given is taken, once and in order, and slots keep what they hold. */
+#include "run/pipe.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

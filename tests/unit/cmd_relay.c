@@ -1,5 +1,5 @@
-/* cmd/relay: all that is given is taken, in order. */
-#include "cmd/relay.h"
+/* run/relay: all that is given is taken, in order. */
+#include "run/relay.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

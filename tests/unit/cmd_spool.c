@@ -1,4 +1,4 @@
-/* cmd/spool and cmd/future: what is kept of a run comes back as it was, and who looks ahead sees what will come. */
+/* run/spool and run/future: what is kept of a run comes back as it was, and who looks ahead sees what will come. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/future.h"
+#include "run/future.h"
 #include "stream.h"
 
 enum { BATCHES = 60, STEPS = 500, AHEAD = 40, THREADS = 3, LOAD = 7, FAR = 300 };

@@ -8,7 +8,7 @@
  * in whole cycles, as schedulers do, is the same only where the difference is whole cycles; ports that uops are bound to in pairs
  * (slots.h) only where it is 64 of them or none.
  *
- * Place: state.h -> along -> cmd/variants.c.
+ * Place: state.h -> along -> run/variants.c.
  */
 #ifndef CYCLEWISE_CORE_GUS_ALONG_H
 #define CYCLEWISE_CORE_GUS_ALONG_H

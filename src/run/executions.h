@@ -2,8 +2,8 @@
  * How often each static instruction was executed and counted, for what drives cores without the methods: they say it
  * otherwise (method/unmodelled.c).
  */
-#ifndef CYCLEWISE_CMD_EXECUTIONS_H
-#define CYCLEWISE_CMD_EXECUTIONS_H
+#ifndef CYCLEWISE_RUN_EXECUTIONS_H
+#define CYCLEWISE_RUN_EXECUTIONS_H
 
 #include "isa/code.h"
 #include "profile/profile.h"

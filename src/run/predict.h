@@ -5,11 +5,11 @@
  *
  * All are fed by one reading of the spool, side by side in threads; nothing in the figures depends on these.
  */
-#ifndef CYCLEWISE_CMD_PREDICT_H
-#define CYCLEWISE_CMD_PREDICT_H
+#ifndef CYCLEWISE_RUN_PREDICT_H
+#define CYCLEWISE_RUN_PREDICT_H
 
-#include "cmd/drive.h"
-#include "cmd/spool.h"
+#include "run/drive.h"
+#include "run/spool.h"
 
 /* Events that one static instruction never meets. */
 struct never {

@@ -1,10 +1,10 @@
-#include "cmd/reference.h"
+#include "run/reference.h"
 
 #include <glib.h>
 #include <string.h>
 
-#include "cmd/variants.h"
 #include "method/cpi.h"
+#include "run/variants.h"
 
 enum { ORDERS = 2, PARTS = 7 };
 

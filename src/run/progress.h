@@ -1,8 +1,8 @@
 /*
  * The progress line: instructions, speed, time, on a terminal's standard error. It says nothing elsewhere.
  */
-#ifndef CYCLEWISE_CMD_PROGRESS_H
-#define CYCLEWISE_CMD_PROGRESS_H
+#ifndef CYCLEWISE_RUN_PROGRESS_H
+#define CYCLEWISE_RUN_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

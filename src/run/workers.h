@@ -1,8 +1,8 @@
 /*
  * Threads that share a job whose parts do not depend on each other: as many as there are processors, and the caller's own.
  */
-#ifndef CYCLEWISE_CMD_WORKERS_H
-#define CYCLEWISE_CMD_WORKERS_H
+#ifndef CYCLEWISE_RUN_WORKERS_H
+#define CYCLEWISE_RUN_WORKERS_H
 
 struct workers;
 

@@ -4,8 +4,8 @@
  * The giver fills the slot that it is lent and gives it; the taker's function gets it in the pipe's own thread. Where
  * all slots are full the giver waits. What is handed on, and in which order, does not depend on how the threads run.
  */
-#ifndef CYCLEWISE_CMD_PIPE_H
-#define CYCLEWISE_CMD_PIPE_H
+#ifndef CYCLEWISE_RUN_PIPE_H
+#define CYCLEWISE_RUN_PIPE_H
 
 #include <stddef.h>
 

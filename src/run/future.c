@@ -1,4 +1,4 @@
-#include "cmd/future.h"
+#include "run/future.h"
 
 #include <glib.h>
 #include <string.h>

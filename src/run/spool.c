@@ -1,4 +1,4 @@
-#include "cmd/spool.h"
+#include "run/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "cmd/kanata.h"
+#include "run/kanata.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -1,4 +1,4 @@
-#include "cmd/drive.h"
+#include "run/drive.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/version.h"
-#include "cmd/lanes.h"
-#include "cmd/progress.h"
 #include "core/core.h"
 #include "isa/code.h"
+#include "run/lanes.h"
+#include "run/progress.h"
 #include "source/source.h"
 #include "view/json.h"
 

@@ -7,8 +7,8 @@
  * Where one thread more would only wait for a processor, there is none: batches are small enough to stay in a level-1 cache, and who
  * fills them takes them too.
  */
-#ifndef CYCLEWISE_CMD_RELAY_H
-#define CYCLEWISE_CMD_RELAY_H
+#ifndef CYCLEWISE_RUN_RELAY_H
+#define CYCLEWISE_RUN_RELAY_H
 
 #include <stdbool.h>
 #include <stddef.h>

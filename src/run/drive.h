@@ -1,18 +1,18 @@
 /*
  * Runs a program through the whole pipeline and leaves its profile: source -> core -> methods -> profile.
  */
-#ifndef CYCLEWISE_CMD_DRIVE_H
-#define CYCLEWISE_CMD_DRIVE_H
+#ifndef CYCLEWISE_RUN_DRIVE_H
+#define CYCLEWISE_RUN_DRIVE_H
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/spool.h"
 #include "core/core.h"
 #include "method/method.h"
 #include "profile/profile.h"
 #include "profile/query.h"
+#include "run/spool.h"
 #include "source/source.h"
 
 /* What is asked of a run, whatever it drives. */

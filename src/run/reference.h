@@ -6,10 +6,10 @@
  * misses overlap, whoever comes later gets less: so there are two orders.
  * Ref: Eyerman et al., ASPLOS 2006, §5.2.
  */
-#ifndef CYCLEWISE_CMD_REFERENCE_H
-#define CYCLEWISE_CMD_REFERENCE_H
+#ifndef CYCLEWISE_RUN_REFERENCE_H
+#define CYCLEWISE_RUN_REFERENCE_H
 
-#include "cmd/drive.h"
+#include "run/drive.h"
 
 extern const struct driven reference;
 

@@ -1,4 +1,4 @@
-#include "cmd/progress.h"
+#include "run/progress.h"
 
 #include <glib.h>
 #include <stdio.h>

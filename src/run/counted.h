@@ -2,8 +2,8 @@
  * The cycles of what a core times, where nothing else is wanted of it: those of counted instructions, each from the commit
  * before it to its own.
  */
-#ifndef CYCLEWISE_CMD_COUNTED_H
-#define CYCLEWISE_CMD_COUNTED_H
+#ifndef CYCLEWISE_RUN_COUNTED_H
+#define CYCLEWISE_RUN_COUNTED_H
 
 #include "record/timed.h"
 

@@ -1,9 +1,9 @@
-#include "cmd/crowd.h"
+#include "run/crowd.h"
 
 #include <glib.h>
 
-#include "cmd/counted.h"
 #include "core/vary_code.h"
+#include "run/counted.h"
 
 struct seer {
 	struct core *core;             /* foresees alone */

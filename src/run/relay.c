@@ -1,9 +1,9 @@
-#include "cmd/relay.h"
+#include "run/relay.h"
 
 #include <glib.h>
 #include <string.h>
 
-#include "cmd/pipe.h"
+#include "run/pipe.h"
 
 /*
  * Large batches to another thread, since every one wakes it: 4 MiB, beyond a level-2 cache, within a last-level one. Small ones to

@@ -1,4 +1,4 @@
-#include "cmd/lanes.h"
+#include "run/lanes.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cmd/pipe.h"
-#include "cmd/relay.h"
 #include "method/feed.h"
 #include "method/slots.h"
+#include "run/pipe.h"
+#include "run/relay.h"
 
 /* One guest thread. A thread's core goes when it ends; its methods' lanes stay, for what they have counted. */
 struct lane {

@@ -1,12 +1,12 @@
-#include "cmd/predict.h"
+#include "run/predict.h"
 
 #include <errno.h>
 #include <glib.h>
 
-#include "cmd/counted.h"
-#include "cmd/future.h"
-#include "cmd/progress.h"
-#include "cmd/workers.h"
+#include "run/counted.h"
+#include "run/future.h"
+#include "run/progress.h"
+#include "run/workers.h"
 
 /* One core: a variant of one thread of the guest. */
 struct instance {

@@ -4,13 +4,13 @@
  *   steps of a thread ──► what its core foresees ──► pipe ──► its core's time ──► relay ──► every method, on the thread's lane
  *                the caller's thread                another thread             another thread, or the same (relay.h)
  */
-#ifndef CYCLEWISE_CMD_LANES_H
-#define CYCLEWISE_CMD_LANES_H
+#ifndef CYCLEWISE_RUN_LANES_H
+#define CYCLEWISE_RUN_LANES_H
 
-#include "cmd/kanata.h"
-#include "cmd/spool.h"
 #include "core/core.h"
 #include "method/method.h"
+#include "run/kanata.h"
+#include "run/spool.h"
 #include "source/source.h"
 
 struct lanes;

@@ -3,8 +3,8 @@
  * is foreseen once for both, by the caller's thread, since that adds to the table of instructions; of a model without seers
  * (core_ops.open_seer), one thread times all.
  */
-#ifndef CYCLEWISE_CMD_CROWD_H
-#define CYCLEWISE_CMD_CROWD_H
+#ifndef CYCLEWISE_RUN_CROWD_H
+#define CYCLEWISE_RUN_CROWD_H
 
 #include "core/crowd.h"
 

@@ -2,10 +2,10 @@
  * Where loads will access, some of their executions later: what a virtual prefetch needs to know. A reader of its own goes
  * through the spool ahead of who times it, as far as it must.
  */
-#ifndef CYCLEWISE_CMD_FUTURE_H
-#define CYCLEWISE_CMD_FUTURE_H
+#ifndef CYCLEWISE_RUN_FUTURE_H
+#define CYCLEWISE_RUN_FUTURE_H
 
-#include "cmd/spool.h"
+#include "run/spool.h"
 
 struct future;
 

@@ -1,4 +1,4 @@
-#include "cmd/pipe.h"
+#include "run/pipe.h"
 
 #include <glib.h>
 #include <pthread.h>

@@ -7,8 +7,8 @@
  *
  *     put ──► zstd ──► file ──► zstd ──► reader, reader, ...
  */
-#ifndef CYCLEWISE_CMD_SPOOL_H
-#define CYCLEWISE_CMD_SPOOL_H
+#ifndef CYCLEWISE_RUN_SPOOL_H
+#define CYCLEWISE_RUN_SPOOL_H
 
 #include <stdbool.h>
 

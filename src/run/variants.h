@@ -11,11 +11,11 @@
  * Cycles are of counted instructions, each from the commit before it to its own, summed over the guest's threads, each
  * of which has cores of its own.
  */
-#ifndef CYCLEWISE_CMD_VARIANTS_H
-#define CYCLEWISE_CMD_VARIANTS_H
+#ifndef CYCLEWISE_RUN_VARIANTS_H
+#define CYCLEWISE_RUN_VARIANTS_H
 
-#include "cmd/drive.h"
 #include "core/vary.h"
+#include "run/drive.h"
 
 extern const struct variant variant_as_is;
 

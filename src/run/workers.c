@@ -1,4 +1,4 @@
-#include "cmd/workers.h"
+#include "run/workers.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -7,8 +7,8 @@
  * What it leaves out: uops one by one, a line's way through the caches, and stores behind their commit.
  * Ref: Konata, docs/kanata-log-format.md.
  */
-#ifndef CYCLEWISE_CMD_KANATA_H
-#define CYCLEWISE_CMD_KANATA_H
+#ifndef CYCLEWISE_RUN_KANATA_H
+#define CYCLEWISE_RUN_KANATA_H
 
 #include <stddef.h>
 

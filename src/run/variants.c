@@ -1,14 +1,14 @@
-#include "cmd/variants.h"
+#include "run/variants.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <glib.h>
 
 #include "base/error.h"
-#include "cmd/crowd.h"
-#include "cmd/progress.h"
-#include "cmd/workers.h"
 #include "isa/costs.h"
+#include "run/crowd.h"
+#include "run/progress.h"
+#include "run/workers.h"
 
 const struct variant variant_as_is = { .nr = 0 };
 

@@ -1,4 +1,4 @@
-#include "cmd/executions.h"
+#include "run/executions.h"
 
 #include <glib.h>
 #include <string.h>
