@@ -44,7 +44,7 @@ accuracy:
 	$(MAKE) all
 	accuracy/accuracy.py $(ACCURACY) $(BUILD)
 
-# The papers' figures, ours beside theirs, into docs/papers; an hour or more. PAPERS='--only tea': options of it.
+# The papers' figures, ours beside theirs: pages into docs/papers, drawings into $(BUILD)/papers; an hour or more. PAPERS='--only tea': options of it.
 papers:
 	scripts/setup build run test bench papers
 	$(MAKE) all

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Regenerates docs/papers from runs of the present tree: one page a paper, our figures beside the paper's.
+"""Regenerates docs/papers from runs of the present tree: one page a paper, our figures beside the paper's. The drawings go into
+BUILD/papers.
 
 usage: papers.py [--quick] [--only PAGE,...] [--window SKIP,COUNT] [BUILD]
 
---quick takes two programs of each set and writes no page: it shows that everything works. Runs are kept in BUILD/papers, so
+--quick takes two programs of each set and writes no page: it shows that everything works. Runs are kept in BUILD/papers, too, so
 what was interrupted goes on. --window counts only COUNT instructions of the whole programs, after SKIP: a few minutes in
 place of an hour, and fewer samples, which the pages say. Needs the packages of the groups build, run, test, bench and papers in scripts/packages.
 

@@ -52,8 +52,9 @@ class Study:
 
     def __init__(self, build, window=None):
         self.cyclewise = build / "cyclewise"
-        self.inputs = build / "papers/inputs"
-        self.kept = build / "papers/runs"
+        self.figures = build / "papers"
+        self.inputs = self.figures / "inputs"
+        self.kept = self.figures / "runs"
         self.model = digest(self.cyclewise, *sorted((build / "src/plugin").glob("*.so")), TOP / "data")
         self.commit = subprocess.run(["git", "log", "-1", "--format=%h", "--", "src", "data"], cwd=TOP, capture_output=True,
                                      text=True).stdout.strip() or "unknown"
