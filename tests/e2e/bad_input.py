@@ -7,9 +7,8 @@ import pty
 import resource
 import signal
 import subprocess
-import time
 
-from lib import CYCLEWISE, HANG, WORK, Skip, Tests, check, check_error, check_sums, compile_program, cyclewise, profile
+from lib import CYCLEWISE, HANG, WORK, Skip, Tests, check, check_error, check_sums, compile_program, cyclewise, profile, wait_until
 
 tests = Tests()
 TRUE = "/bin/true"
@@ -457,12 +456,12 @@ def children(pid):
     return found
 
 
-def start_long(path, done_file, how="long", rounds=100000):
-    """`cyclewise record` of a program that runs on until it is stopped; returns once the program has begun."""
-    process = subprocess.Popen([CYCLEWISE, "record", "-o", str(path), "--", ending(), how, str(rounds), str(done_file)],
+def start_long(path, how="long", done=WORK / "done", go=WORK / "no-such-file"):
+    """`cyclewise record` of a program that runs on until it is stopped, or there is a file `go`; returns once it has begun: what it
+    has executed by then is recorded, however soon it ends."""
+    process = subprocess.Popen([CYCLEWISE, "record", "-o", str(path), "--", ending(), how, "0", str(done), str(go)],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     check(process.stdout.readline() == "started\n", "the program did not begin")
-    time.sleep(0.3)
     return process
 
 
@@ -479,7 +478,7 @@ def check_cut_short(path, sig):
 @tests.case("SIGINT: 130 and a profile marked incomplete")
 def _():
     path = WORK / "int.cw"
-    process = start_long(path, WORK / "int.done")
+    process = start_long(path)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=HANG)
     check(process.returncode == 130, f"exit status {process.returncode}: {errors}")
@@ -489,7 +488,7 @@ def _():
 @tests.case("SIGTERM: 143 and a profile marked incomplete")
 def _():
     path = WORK / "term.cw"
-    process = start_long(path, WORK / "term.done")
+    process = start_long(path)
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=HANG)
     check(process.returncode == 143, f"exit status {process.returncode}: {errors}")
@@ -504,11 +503,10 @@ def _():
     except OSError as error:
         raise Skip(f"no pseudo-terminal to be had: {error}") from None
     if pid == 0:
-        os.execv(CYCLEWISE, [CYCLEWISE, "record", "-o", str(path), "--", ending(), "long", "100000", str(WORK / "tty.done")])
+        os.execv(CYCLEWISE, [CYCLEWISE, "record", "-o", str(path), "--", ending(), "long", "0", str(WORK / "done"), str(WORK / "no-such-file")])
     seen = b""
     while b"started" not in seen:
         seen += os.read(terminal, 4096)
-    time.sleep(0.3)
     os.write(terminal, b"\x03")
     try:
         while os.read(terminal, 4096):
@@ -524,7 +522,7 @@ def _():
 @tests.case("the program handles the signal itself")
 def _():
     path = WORK / "handle.cw"
-    process = start_long(path, WORK / "handle.done", how="handle")
+    process = start_long(path, how="handle")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=HANG)
     check(process.returncode == 130, f"exit status {process.returncode}: {errors}")
@@ -535,7 +533,7 @@ def _():
 @tests.case("the emulator killed with SIGKILL")
 def _():
     path = WORK / "killed.cw"
-    process = start_long(path, WORK / "killed.done")
+    process = start_long(path)
     emulators = children(process.pid)
     check(len(emulators) == 1, f"children {emulators}")
     os.kill(emulators[0], signal.SIGKILL)
@@ -544,33 +542,23 @@ def _():
     check_cut_short(path, signal.SIGKILL)
 
 
-def wait_for_checkpoint(path):
-    """Returns when there is a checkpoint that has counted something."""
-    for _ in range(600):
-        report = json.loads(cyclewise("report", "--json", path).stdout)
-        if report.get("instructions"):
-            return
-        time.sleep(0.1)
-    check(False, "no checkpoint within a minute")
-
-
 @tests.case("cyclewise killed with SIGKILL: the program goes on, the file is valid")
 def _():
-    for wait, rounds in ((False, 3000), (True, 6000)):
-        path, done_file = WORK / f"orphan{wait}.cw", WORK / f"orphan{wait}.done"
-        process = start_long(path, done_file, rounds=rounds)
+    for wait in (False, True):
+        path, done, go = (WORK / f"orphan{wait}.{what}" for what in ("cw", "done", "go"))
+        process = start_long(path, done=done, go=go)
         emulator = children(process.pid)[0]
         if wait:
-            wait_for_checkpoint(path)
+            wait_until(lambda: json.loads(cyclewise("report", "--json", path).stdout).get("instructions"), "no checkpoint counts anything")
         process.kill()
-        process.communicate(timeout=HANG)
-        for _ in range(600):
-            if done_file.exists() and done_file.read_text() == "done 1\n":
-                break
-            time.sleep(0.1)
-        else:
+        process.wait(timeout=HANG)
+        go.write_text("")
+        try:
+            wait_until(lambda: done.exists() and done.read_text() == "done 1\n", "the program did not go on to its end")
+        except AssertionError:
             os.kill(emulator, signal.SIGKILL)
-            check(False, "the program did not go on to its end")
+            raise
+        process.communicate(timeout=HANG)
         if wait:
             report = report_of(path)
             check(report["complete"] is False and report["instructions"] > 10000, f"{report['instructions']} instructions")

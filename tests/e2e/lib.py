@@ -1,9 +1,11 @@
 """What the end-to-end tests share: building guest programs, running cyclewise, TAP."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
@@ -16,6 +18,11 @@ COMPILERS = {"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "riscv64": "ri
 CORES = {"x86-64": "skylake-sp", "aarch64": "cortex-a72", "riscv64": "boom"}
 HANG = 1800  # seconds after which a program is taken to hang: far more than the slowest takes on a busy machine, sanitized
 EVENTS = ["DR-L1", "DR-TLB", "DR-SQ", "FL-MB", "FL-EX", "FL-MO", "ST-L1", "ST-TLB", "ST-LLC"]
+
+
+# A job in the background of a shell ignores these, and so would the programs that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 class Skip(Exception):
@@ -40,6 +47,7 @@ class Tests:
         print(f"1..{len(cases)}")
         failed = 0
         for number, (name, function) in enumerate(cases, 1):
+            before = sum(os.times()[:4])
             try:
                 function()
                 print(f"ok {number} - {name}")
@@ -50,7 +58,7 @@ class Tests:
                 print(f"not ok {number} - {name}")
                 for line in (str(error) or repr(error)).splitlines():
                     print(f"# {line}")
-            sys.stdout.flush()
+            print(f"# {sum(os.times()[:4]) - before:.1f} s of processor", flush=True)
         subprocess.run(["rm", "-rf", str(WORK)])
         sys.exit(1 if failed else 0)
 
@@ -58,6 +66,14 @@ class Tests:
 def check(condition, message):
     if not condition:
         raise AssertionError(message)
+
+
+def wait_until(condition, otherwise):
+    """Returns once `condition()` holds; where it never does, the case fails with the text."""
+    hangs = time.monotonic() + HANG
+    while not condition():
+        check(time.monotonic() < hangs, otherwise)
+        time.sleep(0.02)
 
 
 def compile_program(source, isa, *flags):

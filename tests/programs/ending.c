@@ -45,14 +45,14 @@ static void on_signal(int sig)
 	_exit(7);
 }
 
-/* Works for `rounds` of about a million instructions each, then leaves a file that says so. */
-static void long_run(unsigned rounds, const char *done)
+/* Works for `rounds` of about a million instructions each, or until there is a file `go`; then leaves a file that says so. */
+static void long_run(unsigned rounds, const char *done, const char *go)
 {
 	uint64_t x = 0;
 
 	printf("started\n");
 	fflush(stdout);
-	for (unsigned i = 0; i < rounds; i++)
+	for (unsigned i = 0; go ? access(go, F_OK) : i < rounds; i++)
 		x += work(250000);
 	int fd = open(done, O_CREAT | O_WRONLY, 0600);
 	if (fd >= 0 && dprintf(fd, "done %d\n", x != 0) > 0)
@@ -63,6 +63,7 @@ int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "exit";
 	int number = argc > 2 ? atoi(argv[2]) : 0;
+	const char *done = argc > 3 ? argv[3] : NULL, *go = argc > 4 ? argv[4] : NULL;
 
 	work(1000);
 	if (!strcmp(how, "crash"))
@@ -74,10 +75,10 @@ int main(int argc, char **argv)
 	else if (!strcmp(how, "_exit"))
 		_exit(number);
 	else if (!strcmp(how, "long"))
-		long_run((unsigned)number, argv[3]);
+		long_run((unsigned)number, done, go);
 	if (!strcmp(how, "handle")) {
 		signal(SIGINT, on_signal);
-		long_run((unsigned)number, argv[3]);
+		long_run((unsigned)number, done, go);
 	}
 	if (!strcmp(how, "close")) {
 		for (int fd = 0; fd < 1024; fd++)

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,20 +100,38 @@ static void *reaps(void *pid)
 	return NULL;
 }
 
+/* Whether the thread that is called as its process sleeps, for an answer or for something else. */
+static bool sleeps(pid_t process)
+{
+	char path[64], line[512] = "", *state;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
+	f = fopen(path, "r");
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	state = strrchr(line, ')');
+	return !state || state[2] == 'S';
+}
+
 /* Who was to answer dies while the other sleeps. */
 static void dead(void **state)
 {
 	struct counters got;
-	pid_t pid = fork();
+	pid_t asking = getpid(), pid = fork();
 
 	if (!pid) {
-		usleep(50 * 1000);
+		while (shared->asked != ROUNDS + 1 || !sleeps(asking))
+			sched_yield();
 		_exit(0);
 	}
 	const struct ring_peer peer = { .stop = &shared->stop, .consumer = pid };
 	pthread_t t;
 	answer_expect(&shared->answer);
 	assert_int_equal(pthread_create(&t, NULL, reaps, (void *)(intptr_t)pid), 0);
+	shared->asked = ROUNDS + 1;
 	assert_false(answer_wait(&shared->answer, &peer, &got));
 	pthread_join(t, NULL);
 }
