@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 NINJA = ninja -C $(BUILD)
 
 all: $(BUILD)/build.ninja
-	$(NINJA)
+	$(NINJA) program
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null && command -v ninja >/dev/null || { echo "meson or ninja is missing: 'make setup' installs what the build needs" >&2; exit 1; }
@@ -25,7 +25,8 @@ test:
 	tests/run $(BUILD)
 
 # Rewrites the expected texts; review the difference before committing it.
-golden: all
+golden: $(BUILD)/build.ninja
+	$(NINJA)
 	BUILD=$(BUILD) tests/golden/run --rewrite
 
 # Writes the timing models' fingerprints anew, and says which recorded streams moved and by how much.
@@ -50,9 +51,10 @@ papers:
 	$(MAKE) all
 	papers/papers.py $(PAPERS) $(BUILD)
 
-install: all
+install: $(BUILD)/build.ninja
 	meson configure --prefix=$(abspath $(PREFIX)) $(BUILD)
-	DESTDIR=$(DESTDIR) $(NINJA) install
+	$(NINJA) program
+	DESTDIR=$(DESTDIR) meson install --no-rebuild -C $(BUILD)
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize
