@@ -20,6 +20,8 @@
 /* A checkpoint is due this long after the start, then after as long again or COST times what the last one took. */
 enum { FIRST_US = 2 * 1000 * 1000, EVERY_US = 10 * 1000 * 1000, COST = 20 };
 
+static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
 struct drive {
 	const struct drive_config *config;
 	struct program program;
@@ -37,6 +39,7 @@ struct drive {
 	bool looked;                   /* a second time */
 	struct profile *profile;
 	int64_t due;                   /* of the next checkpoint, microseconds of the monotonic clock */
+	struct sigaction old[G_N_ELEMENTS(forwarded)]; /* while there is a source that runs */
 };
 
 /* What a signal handler reaches: the one source that runs. */
@@ -50,9 +53,7 @@ static void on_signal(int sig)
 	signalled_ops->interrupt(signalled, sig);
 }
 
-static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-
-static void signals_forward(const struct drive *d, struct sigaction *old)
+static void signals_forward(struct drive *d)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
@@ -60,16 +61,16 @@ static void signals_forward(const struct drive *d, struct sigaction *old)
 	signalled = d->source;
 	last_signal = 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(forwarded); i++) {
-		sigaction(forwarded[i], NULL, &old[i]);
-		if (old[i].sa_handler != SIG_IGN)
+		sigaction(forwarded[i], NULL, &d->old[i]);
+		if (d->old[i].sa_handler != SIG_IGN)
 			sigaction(forwarded[i], &act, NULL);
 	}
 }
 
-static void signals_restore(const struct sigaction *old)
+static void signals_restore(const struct drive *d)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(forwarded); i++)
-		sigaction(forwarded[i], &old[i], NULL);
+		sigaction(forwarded[i], &d->old[i], NULL);
 }
 
 /* What stands on the command line is wrong usage, whatever is wrong with it. */
@@ -373,6 +374,8 @@ static int start(struct drive *d)
 	err = d->ops->open(&d->source, &source);
 	if (err)
 		return err;
+	/* At once: the program runs, and is not to go on alone where a signal comes while the rest is made ready. */
+	signals_forward(d);
 	d->run = (struct run){
 		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
 		.sweep = o->sweep_period,
@@ -489,15 +492,13 @@ static int look_again(struct drive *d)
 static int run(struct drive *d, int *status)
 {
 	const struct source_result *r = d->ops->result(d->source);
-	struct sigaction old[G_N_ELEMENTS(forwarded)];
 	struct error error;
 	int err, saved;
 
-	signals_forward(d, old);
 	err = pump(d);
 	error = *error_get();
 	saved = save_last(d);
-	signals_restore(old);
+	signals_restore(d);
 
 	*status = last_signal ? 128 + last_signal : r->signal ? 128 + r->signal : r->exit_status;
 	if (err) {
@@ -525,10 +526,14 @@ int drive(struct profile **out, int *status, const struct drive_config *config)
 		err = describe(d);
 	if (!err)
 		err = start(d);
-	if (!err)
+	if (!err) {
 		err = run(d, status);
-	else if (d->profile)
-		profile_close(g_steal_pointer(&d->profile));
+	} else {
+		if (d->source)
+			signals_restore(d);
+		if (d->profile)
+			profile_close(g_steal_pointer(&d->profile));
+	}
 	*out = d->profile;
 	lanes_free(d->lanes);
 	if (d->driven)
