@@ -55,7 +55,7 @@ def bottleneck(isa, name):
 for isa in ["x86-64"] if SANITIZED else CORES:
     for name in ADVICE:
         if (isa, name) != (RV, "order"):
-            tests.case(f"{isa} {name}")(bottleneck(isa, name))
+            tests.case(f"{isa} {name}", long=name == "memory" and isa != X86, sanitize=name in ("mul", "order"))(bottleneck(isa, name))
 
 
 @tests.case("riscv64 order: BOOM's loads wait for stores, whether they must or not")
@@ -117,7 +117,7 @@ int main(void)
     check(not any("prefetched" in p for f in found["findings"] for p in f["predicted"]), f"{found['findings']}")
 
 
-@tests.case("interrupted: what the program did is kept, and it is said that nothing is predicted")
+@tests.case("interrupted: what the program did is kept, and it is said that nothing is predicted", sanitize=True)
 def interrupted():
     out = WORK / "interrupted.json"
     run = subprocess.Popen([CYCLEWISE, "advise", "--no-progress", f"--json={out}", "yes"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -10,7 +10,7 @@ import subprocess
 
 from lib import CYCLEWISE, HANG, WORK, Skip, Tests, check, check_error, check_sums, compile_program, cyclewise, profile, wait_until
 
-tests = Tests()
+tests = Tests(sanitize=True)
 TRUE = "/bin/true"
 
 

@@ -96,7 +96,7 @@ def runs():
     check(answer["cycles"] > 0 and answer["core"] == str(CORE), f"core {answer['core']}, {answer['cycles']} cycles")
 
 
-@tests.case("--for measures what a profile executed")
+@tests.case("--for measures what a profile executed", sanitize=True)
 def for_profile():
     needs_x86()
     profile, out, core = WORK / "for.cw", WORK / "for.json", WORK / "for.core"
@@ -111,7 +111,7 @@ def for_profile():
     check(cyclewise("cores", "-q", core).returncode == 0, "the description does not read back")
 
 
-@tests.case("mistakes are found before anything is measured")
+@tests.case("mistakes are found before anything is measured", sanitize=True)
 def mistakes():
     needs_x86()
     check_error(125, "/no/such/directory/a.core", "No such file", None, "calibrate", "-o", "/no/such/directory/a.core")

@@ -77,7 +77,7 @@ def loops(core, model):
 
 for shipped in FIGURES:
     for timing in ("ooo", "abstract"):
-        tests.case(f"{shipped} {timing}")(loops(shipped, timing))
+        tests.case(f"{shipped} {timing}", sanitize=(shipped, timing) in (("zen5", "ooo"), ("boom", "abstract")))(loops(shipped, timing))
 
 
 @tests.case("no core is left out")

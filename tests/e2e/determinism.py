@@ -184,7 +184,7 @@ for isa in CORES:
     for name, make in (("twice the same bytes", same_bytes), ("--skip and --count", skip_and_count), ("--roi", roi),
                        ("--start-after and --stop-at", start_and_stop), ("--set, --scale, --ideal, --period, --seed", core_options),
                        ("marked regions", marks), ("threads", threads), ("children", children)):
-        tests.case(f"{isa}: {name}")(make(isa))
+        tests.case(f"{isa}: {name}", sanitize=isa == "x86-64")(make(isa))
 
 
 @tests.case("gzip twice, and with other surroundings")
@@ -198,7 +198,7 @@ def _():
     check(first == nice, "priority makes a difference")
 
 
-@tests.case("the profile's file, too")
+@tests.case("the profile's file, too", sanitize=True)
 def _():
     files = [WORK / "first.cw", WORK / "second.cw"]
     for path in files:

@@ -12,6 +12,7 @@ TOP = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("BUILD", TOP / "build")).resolve()
 CYCLEWISE = str(BUILD / "cyclewise")
 SANITIZED = BUILD.name.endswith("-sanitize")  # ten times as slow, and computes the same
+EVERYTHING = os.environ.get("CYCLEWISE_TESTS") == "all"
 WORK = Path(tempfile.mkdtemp(prefix="cyclewise-test."))
 
 COMPILERS = {"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "riscv64": "riscv64-linux-gnu-gcc"}
@@ -30,21 +31,29 @@ class Skip(Exception):
 
 
 class Tests:
-    """Runs cases one by one and writes TAP; a case that raises has failed."""
+    """Runs cases one by one and writes TAP; a case that raises has failed.
 
-    def __init__(self):
+    Those that are `long` run where everything does, and those that are not `sanitize` do not run under the sanitizers elsewhere:
+    tests/run says what for. Arguments are parts of names: then those cases run, whatever they are.
+    """
+
+    def __init__(self, sanitize=False):
         self.cases = []
+        self.sanitize = sanitize  # where a case does not say
 
-    def case(self, name):
+    def case(self, name, long=False, sanitize=None):
         def add(function):
-            self.cases.append((name, function))
+            now = (self.sanitize if sanitize is None else sanitize) if SANITIZED else not long
+            self.cases.append((name, function, now or EVERYTHING))
             return function
         return add
 
     def main(self):
         only = sys.argv[1:]
-        cases = [(n, f) for n, f in self.cases if not only or any(o in n for o in only)]
+        cases = [(name, function) for name, function, now in self.cases if (any(o in name for o in only) if only else now)]
         print(f"1..{len(cases)}")
+        if left := 0 if only else len(self.cases) - len(cases):
+            print(f"# {left} cases are left to --all")
         failed = 0
         for number, (name, function) in enumerate(cases, 1):
             before = sum(os.times()[:4])

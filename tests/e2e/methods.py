@@ -107,7 +107,7 @@ def check_topdown(answer, name):
     check(abs(level1["retiring"] - slots["retired"] / slots["total"]) < 1e-6, f"{name}: {level1}, {slots}")
 
 
-@tests.case("top-down's second level sums to the first, in the run, each thread and each region")
+@tests.case("top-down's second level sums to the first, in the run, each thread and each region", sanitize=True)
 def topdown():
     answer, _ = profile("--", "true", command="stat")
     check_topdown(answer, "run")
@@ -134,7 +134,7 @@ def cycles_with(ideal):
     return answer["cycles"]
 
 
-@tests.case("the reference of CPI stacks is what ideal parts save, in either order")
+@tests.case("the reference of CPI stacks is what ideal parts save, in either order", sanitize=True)
 def simulation():
     answer, _ = profile("--core", "asplos06", "--", "true", command="methods")
     stacks = {row["method"]: row for row in answer["cpi_stacks"]}
@@ -162,7 +162,7 @@ def no_simulation():
     check(all(row["max_error"] is None and row["average_error"] is None for row in stacks.values()), f"{stacks}")
 
 
-@tests.case("TEA takes 249 bytes on boom, TIP 57")
+@tests.case("TEA takes 249 bytes on boom, TIP 57", sanitize=True)
 def storage():
     done = cyclewise("cost", "--core", "boom", "--json")
     rows = {row["method"]: row["bytes"] for row in json.loads(done.stdout)["storage"]}

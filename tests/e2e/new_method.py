@@ -29,7 +29,7 @@ def compared():
     check(report == without, "the report differs in more than the new method")
 
 
-@tests.case("it is in the text")
+@tests.case("it is in the text", sanitize=True)
 def text():
     done = subprocess.run([LCI, "methods", "--no-simulation", "--no-progress", compile_program("counters.c", "x86-64"), "1000"],
                           env=ENVIRONMENT, check=True, capture_output=True, text=True)

@@ -247,7 +247,7 @@ def node():
 
 # Half a billion instructions before its script begins; sanitizers would take half an hour.
 if not SANITIZED:
-    tests.case("node with its just-in-time compiler, and the names of its code")(node)
+    tests.case("node with its just-in-time compiler, and the names of its code", long=True)(node)
 
 
 @tests.case("a window that ends while there are threads")
@@ -282,7 +282,7 @@ def signals(isa):
 
 
 for each in COMPILERS:
-    tests.case(f"a program under a fast timer, {each}")(lambda isa=each: signals(isa))
+    tests.case(f"a program under a fast timer, {each}", sanitize=each == "x86-64")(lambda isa=each: signals(isa))
 
 
 @tests.case("a log of stages: every attempt begins and ends, as many commit as are counted, the same every time")
@@ -304,7 +304,7 @@ def _():
     check(logs[0].read_bytes() == logs[1].read_bytes(), "the logs differ")
 
 
-@tests.case("annotate code without names by an address")
+@tests.case("annotate code without names by an address", sanitize=True)
 def _():
     path = WORK / "nameless.cw"
     report, _ = profile("-o", path, "--count", 1000000, "--", "gzip", "-c", __file__)

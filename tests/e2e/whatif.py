@@ -51,7 +51,7 @@ def changed(name):
 
 
 for name in KERNELS:
-    tests.case(f"{name} without {KERNELS[name][0]}")(changed(name))
+    tests.case(f"{name} without {KERNELS[name][0]}", long=name == "chase", sanitize=name == "serial")(changed(name))
 
 
 def gather_of(found, kernel):
@@ -60,7 +60,7 @@ def gather_of(found, kernel):
     return f"{kernel}+0x{row['offset']:x}", row
 
 
-@tests.case("a prefetch that is put into the program, less the cost of its instructions")
+@tests.case("a prefetch that is put into the program, less the cost of its instructions", sanitize=True)
 def prefetch():
     args = ("--roi", "k_fetch", "--", program("riscv64"), "fetch")
     place, row = gather_of(profile(*args)[0], "k_fetch")
@@ -99,7 +99,7 @@ def largest():
     check(rows[0]["cycles"] < 0.6 * found["cycles"], f"{rows[0]}")
 
 
-@tests.case("the branch that is mispredicted most often behind the ten largest pairs, where it is none of them")
+@tests.case("the branch that is mispredicted most often behind the ten largest pairs, where it is none of them", long=True)
 def mispredicted():
     *rows, together = whatif(*COMMON, "--", program(), "pages")["whatifs"]
     check(len(rows) == 11 and all(row["never"] != ["FL-MB"] for row in rows[:10]) and rows[10]["never"] == ["FL-MB"], f"{rows}")
@@ -129,7 +129,7 @@ def threads():
     check(found["whatifs"][0]["cycles"] < found["cycles"], f"{found['whatifs'][0]}")
 
 
-@tests.case("every event can be supposed away on every ISA")
+@tests.case("every event can be supposed away on every ISA", sanitize=True)
 def everywhere():
     for isa in ("x86-64", "aarch64", "riscv64"):
         found = whatif("--event", ",".join(EVENTS), "--", compile_program("bottleneck.c", isa), "order")
@@ -139,7 +139,7 @@ def everywhere():
         check(found["whatifs"][-1]["cycles"] < 0.9 * found["cycles"], f"{isa}: {found['whatifs'][-1]}")
 
 
-@tests.case("what is wrong is said, before the program runs where that can be known")
+@tests.case("what is wrong is said, before the program runs where that can be known", sanitize=True)
 def wrong():
     sort = ("--roi", "k_sort", "--", program(), "sort")
     quiet = min(f"k_sort+0x{row['offset']:x}" for row in profile(*sort)[0]["hot"] if row["symbol"] == "k_sort" and set(row["stack"]) == {"Base"})

@@ -23,10 +23,10 @@ def settings(isa):
 
 
 for each in CORES:
-    tests.case(f"none, instructions and full, {each}")(settings(each))
+    tests.case(f"none, instructions and full, {each}", sanitize=each == "x86-64")(settings(each))
 
 
-@tests.case("a setting that there is not")
+@tests.case("a setting that there is not", sanitize=True)
 def _():
     check_error(2, "--set branch.wrong_path=half", "there is no 'half'", "none instructions full", "run", "--wrong-path", "half", "true")
 
