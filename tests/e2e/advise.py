@@ -55,7 +55,7 @@ def bottleneck(isa, name):
 for isa in ["x86-64"] if SANITIZED else CORES:
     for name in ADVICE:
         if (isa, name) != (RV, "order"):
-            tests.case(f"{isa} {name}", long=name == "memory" and isa != X86, sanitize=name in ("mul", "order"))(bottleneck(isa, name))
+            tests.case(f"{isa} {name}", long=name == "memory" and isa != X86, sanitize=name in ("mul", "order", "pages"))(bottleneck(isa, name))
 
 
 @tests.case("riscv64 order: BOOM's loads wait for stores, whether they must or not")
@@ -132,7 +132,7 @@ def interrupted():
     check("Nothing stands out" not in errors, errors)
 
 
-@tests.case("code in turn, more than the uop cache holds: told once for the run, with its functions and a number")
+@tests.case("code in turn, more than the uop cache holds: told once for the run, with its functions and a number", sanitize=True)
 def delivery():
     functions = "".join(f"__attribute__((noinline)) int f{i}(int x) {{ return "
                         + " + ".join(f"(x ^ {1000 * i + k})" for k in range(8)) + "; }\n" for i in range(400))

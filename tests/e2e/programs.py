@@ -285,7 +285,7 @@ for each in COMPILERS:
     tests.case(f"a program under a fast timer, {each}", sanitize=each == "x86-64")(lambda isa=each: signals(isa))
 
 
-@tests.case("a log of stages: every attempt begins and ends, as many commit as are counted, the same every time")
+@tests.case("a log of stages: every attempt begins and ends, as many commit as are counted, the same every time", sanitize=True)
 def _():
     logs = [WORK / "first.kanata", WORK / "second.kanata"]
     program = ("perl", "-e", "my %h; $h{$_ * 7919 % 1000}++ for 1..3000; print scalar %h")
