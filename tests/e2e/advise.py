@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Advice on programs with one known bottleneck each names the right cause, place and instruction, and what it would be without."""
+import functools
 import json
 import signal
 import subprocess
@@ -31,11 +32,16 @@ def advice(*args):
     return profile(*args, command="advise")[0]
 
 
+@functools.cache
+def of_kernel(isa, name):
+    return advice("--roi", ADVICE[name][0], "--", compile_program("bottleneck.c", isa), name)
+
+
 def bottleneck(isa, name):
     function, cause, texts, model, speedup = ADVICE[name]
 
     def run():
-        found = advice("--roi", function, "--", compile_program("bottleneck.c", isa), name)
+        found = of_kernel(isa, name)
         check(found["core"] == CORES[isa] and found["model"] == "ooo", f"{found['core']} {found['model']}")
         what = [(f["event"], f["pattern"], f["share"], f["predicted"]) for f in found["findings"]]
         check(found["findings"], "nothing was found")
@@ -60,7 +66,7 @@ for isa in ["x86-64"] if SANITIZED else CORES:
 
 @tests.case("riscv64 order: BOOM's loads wait for stores, whether they must or not")
 def waiting():
-    found = advice("--roi", "k_order", "--", compile_program("bottleneck.c", RV), "order")
+    found = of_kernel(RV, "order")
     what = [(f["event"], f["pattern"], f["share"], f["predicted"]) for f in found["findings"]]
     most = max(found["findings"], key=lambda f: f["cycles"])
     # What is left is the multiplications that the stores' addresses wait for, or the wait for these: the two take as long.
@@ -86,8 +92,7 @@ def again():
 
 @tests.case("no prefetch is thought of in a chain of pointers")
 def prefetch():
-    program = compile_program("bottleneck.c", "x86-64")
-    found = advice("--roi", "k_chase", "--", program, "memory")
+    found = of_kernel("x86-64", "memory")
     check(not any("prefetched" in p for f in found["findings"] for p in f["predicted"]), f"{found['findings'][0]['predicted']}")
 
 
