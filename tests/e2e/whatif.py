@@ -74,7 +74,7 @@ def prefetch():
     close(far, cycles(*args, "changed"))
 
 
-@tests.case("the ten largest pairs, largest first, with what the stacks say of them")
+@tests.case("the ten largest pairs, largest first, with what the stacks say of them", sanitize=True)
 def largest():
     args = (*COMMON, "--roi", "k_pages", "--", program(), "pages")
     plain, _ = profile(*args)
