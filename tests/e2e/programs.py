@@ -147,7 +147,7 @@ def _():
     check((stat["cycles"], stat["instructions"]) == (report["cycles"], report["instructions"]), "stat and report differ")
 
 
-@tests.case("xz")
+@tests.case("xz", long=True)
 def _():
     whole([find("xz"), "-c", "-6", file("xz.txt", text(30000))], 10**6, ["liblzma"])
 
@@ -187,7 +187,7 @@ def _():
     whole([find("perl"), "-e", code], 10**6, ["perl", "libperl"], ["Perl_"], env=dict(os.environ, PERL_HASH_SEED="0"))
 
 
-@tests.case("cc1")
+@tests.case("cc1", long=True)
 def _():
     cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
     source = "\n".join(f"int f{i}(int a, int b) {{ for (int i = 0; i < b; i++) a += i * {i} ^ a; return a; }}" for i in range(3))
