@@ -69,9 +69,11 @@ static unsigned find_param(const char *name)
 	return 0;
 }
 
-/* A part of the core that it does not have cannot be weighted. */
-static bool absent(const struct core_desc *d, const char *name)
+/* A part that the core does not have cannot be weighted, nor one that a model with resources of its own (`simple`) has not. */
+static bool absent(const struct core_desc *d, const char *name, bool simple)
 {
+	if (!strcmp(name, "taken_branches"))
+		return simple;
 	if (!strcmp(name, "uopcache"))
 		return !d->uopcache_sets;
 	if (!strncmp(name, "l2.", 3))
@@ -81,7 +83,7 @@ static bool absent(const struct core_desc *d, const char *name)
 	return false;
 }
 
-static void add_parameters(struct vary *out, unsigned *nr, const struct core_desc *d)
+static void add_parameters(struct vary *out, unsigned *nr, const struct core_desc *d, bool simple)
 {
 	for (unsigned i = 0; i < NR_ROWS && *nr < VARY_MAX; i++) {
 		struct vary *v = &out[*nr];
@@ -91,7 +93,7 @@ static void add_parameters(struct vary *out, unsigned *nr, const struct core_des
 		for (unsigned k = 0; k < VARY_PARAMS && rows[i].params[k]; k++)
 			v->param[v->nr_params++] = (uint16_t)find_param(rows[i].params[k]);
 		v->capacity = value(d, v->param[0]);
-		if (v->capacity > 0 && !absent(d, v->name))
+		if (v->capacity > 0 && !absent(d, v->name, simple))
 			(*nr)++;
 	}
 }
@@ -118,7 +120,7 @@ unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const u
 		out[nr] = (struct vary){ .unit = "cycles", .kind = VARY_LATENCY, .time = true, .capacity = 1, .classes = (uint8_t)(1 << i) };
 		strcpy(out[nr++].name, class_names[i]);
 	}
-	add_parameters(out, &nr, d);
+	add_parameters(out, &nr, d, own != NULL);
 	if (own)
 		nr += own(out + nr, d);
 	while (d->port_names[ports])

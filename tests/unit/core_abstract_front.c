@@ -45,24 +45,6 @@ static void test_102_taken_branches(void **state)
 	machine_free(m);
 }
 
-/* As many behind a long operation as can be in flight: what the last of them leads to is fetched when the first has committed. */
-static void test_104_taken_in_flight(void **state)
-{
-	for (int32_t most = 0; most <= 8; most += 8) {
-		struct machine *m = wide_machine();
-		m->desc.branch_taken_in_flight = most;
-		run_insn(m, make_alu(m, 1, 0, 0, 200, ALU));
-		uint32_t loop = make_branch(m, BRANCH_JUMP, 0x1004);
-		for (int i = 0; i < 20; i++)
-			run_taken(m, loop);
-		time_steps(m, 1000);
-		const struct timed *first = committed(m, 1), *last = committed(m, 8), *next = committed(m, 9);
-		assert_true(first->fetch + first->leave > 200 && last->fetch < 20);
-		assert_int_equal(next->fetch, most ? first->fetch + first->leave + 1 : last->fetch + 1);
-		machine_free(m);
-	}
-}
-
 static void test_103_misprediction(void **state)
 {
 	struct machine *m = wide_machine();
@@ -94,7 +76,6 @@ int main(void)
 		cmocka_unit_test(test_101_decoders),
 		cmocka_unit_test(test_102_taken_branches),
 		cmocka_unit_test(test_103_misprediction),
-		cmocka_unit_test(test_104_taken_in_flight),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

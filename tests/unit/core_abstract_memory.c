@@ -366,25 +366,6 @@ static void test_315_set_fill(void **state)
 	machine_free(m);
 }
 
-/* The same of lines that one array of L2 gives, and of two. */
-static void test_316_arrays(void **state)
-{
-	enum { LINES = 16 };
-
-	for (uint64_t stride = 512; stride <= 512 + 64; stride += 64) {
-		struct machine *m = missing_machine();
-		m->desc.l2_array_busy = 20;
-		size_t again = run_lines_again(m, make_load(m, 1, BASE), stride, LINES);
-		time_steps(m, again + LINES);
-		uint64_t took = between(m, again, again + LINES - 1);
-		if (stride == 512)
-			assert_int_equal(took, 20 * (LINES - 1));
-		else
-			assert_in_range(took, 20, 20 + LINES);
-		machine_free(m);
-	}
-}
-
 /* Cycles of 48 rounds of a store of `stored` bytes and a load of `bytes` at `addr`. */
 static uint64_t stores_and_loads(struct machine *m, uint32_t store, uint16_t stored, uint32_t load, uint64_t addr, uint16_t bytes)
 {
@@ -428,30 +409,6 @@ static void test_312_stores_in_the_way(void **state)
 }
 
 /*
- * Loads of 32 bytes behind a store of 32 another page away, two ports, the first of 52 to the last: over a line four accesses each
- * where that store holds a part of them by the lower 12 bits, two where all or none; within a line one.
- */
-static void test_313_loads_again(void **state)
-{
-	static const struct { uint64_t store, load; uint64_t cycles; } kind[] = {
-		{ 0x20, 0x28, 101 }, { 0x40, 0x28, 101 }, { 0x28, 0x28, 49 }, { 0x80, 0x28, 49 }, { 0x10, 0x20, 23 },
-	};
-
-	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = wide_machine();
-		uint32_t store = make_store(m, BASE, 1), load = make_load(m, 2, BASE), slow = make_alu(m, 1, 0, 0, 200, ALU);
-		m->desc.alias4k_again = 1;
-		run_insn(m, slow);
-		run_access(m, store, 0x8000 + kind[k].store, 32);
-		for (int i = 0; i < 60; i++)
-			run_access(m, load, 0x9000 + kind[k].load, 32);
-		time_steps(m, 62);
-		assert_int_equal(committed(m, 56)->issue - committed(m, 4)->issue, kind[k].cycles);
-		machine_free(m);
-	}
-}
-
-/*
  * As the detailed core's: one write for stores to one block in turn, two across blocks, and one of a part of 4 bytes just written waits.
  * Of stores that go up each across blocks shares writes with those before and behind it: here 8 of them are 9 writes.
  */
@@ -488,14 +445,14 @@ int main(void)
 		cmocka_unit_test(test_302_memory_bandwidth),
 		cmocka_unit_test(test_303_line_on_its_way),
 		cmocka_unit_test(test_304_store_queue),
-		cmocka_unit_test(test_313_loads_again), cmocka_unit_test(test_305_renamed), cmocka_unit_test(test_306_stores_result),
+		cmocka_unit_test(test_305_renamed), cmocka_unit_test(test_306_stores_result),
 		cmocka_unit_test(test_306_over_lines),
 		cmocka_unit_test(test_307_stores_over_lines),
 		cmocka_unit_test(test_308_lines_that_go_down),
 		cmocka_unit_test(test_309_miss_registers),
 		cmocka_unit_test(test_310_registers_out_of_order),
 		cmocka_unit_test(test_311_simple_address),
-		cmocka_unit_test(test_312_stores_in_the_way), cmocka_unit_test(test_315_set_fill), cmocka_unit_test(test_316_arrays),
+		cmocka_unit_test(test_312_stores_in_the_way), cmocka_unit_test(test_315_set_fill),
 		cmocka_unit_test(test_314_merged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

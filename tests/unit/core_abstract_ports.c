@@ -229,41 +229,6 @@ static void test_209_forwarding(void **state)
 	machine_free(m);
 }
 
-/* The queue in front of a scheduler: dispatch goes on until it is full, too, and nothing issues from it. */
-static void test_211_queue_before_schedulers(void **state)
-{
-	struct machine *m = wide_machine();
-	uint32_t slow = make_alu(m, 1, 0, 0, 100, MEM0), waits = make_alu(m, 2, 1, 0, 1, ALU0), free = make_alu(m, 3, 0, 0, 1, ALU1);
-
-	m->desc.sched0_entries = 4;
-	m->desc.sched0_ports = ALU;
-	m->desc.waiting_entries = 6;
-	m->desc.waiting_ports = ALU;
-	assert_int_equal(dispatched_before_waiting(m, slow, waits), 10);
-
-	/* Three that wait leave a place for others; four do not, and who comes then issues two cycles behind the first of them. */
-	for (unsigned n = 3; n <= 4; n++) {
-		m->nr_steps = 0;
-		run_insn(m, slow);
-		run_times(m, waits, n);
-		run_insn(m, free);
-		time_steps(m, 1000);
-		const struct timed *first = committed(m, 1), *last = committed(m, n + 1);
-		uint64_t issue = n == 3 ? timed_dispatch(last) + 1 : first->fetch + first->issue + 2;
-		assert_int_equal(last->fetch + last->issue, issue);
-		assert_int_equal(timed_dispatch(last), timed_dispatch(committed(m, 0)) + 1);
-	}
-	assert_int_equal(timed_issue_wait(committed(m, 5)), WAIT_PORT);
-
-	/* Of two schedulers behind it, a uop needs room in one that feeds a port of its own. */
-	m->desc.sched0_ports = ALU0;
-	m->desc.sched1_entries = 3;
-	m->desc.sched1_ports = ALU1;
-	assert_int_equal(dispatched_before_waiting(m, slow, waits), 10);
-	assert_int_equal(dispatched_before_waiting(m, slow, make_alu(m, 2, 1, 0, 1, ALU)), 13);
-	machine_free(m);
-}
-
 /*
  * A push, then the stack pointer is read: by an uop in front of it, with a slot of its own; not for addresses that add what is left by
  * themselves, nor once it has been added, nor where nothing is followed.
@@ -426,7 +391,6 @@ int main(void)
 		cmocka_unit_test(test_207_several_schedulers),
 		cmocka_unit_test(test_208_more_uops_than_entries),
 		cmocka_unit_test(test_210_more_uops_than_all_entries),
-		cmocka_unit_test(test_211_queue_before_schedulers),
 		cmocka_unit_test(test_209_forwarding), cmocka_unit_test(test_215_stack_engine),
 		cmocka_unit_test(test_219_whole), cmocka_unit_test(test_220_memory), cmocka_unit_test(test_216_bound_in_turn), cmocka_unit_test(test_217_bound_to_pairs), cmocka_unit_test(test_218_in_vain),
 	};

@@ -161,16 +161,13 @@ static void equip(struct core_desc *d, unsigned feature)
 		break;
 	case 4:
 		d->l1d_set_fill = 7;
-		d->l2_array_busy = 5;
 		break;
 	case 5:
-		d->branch_taken_in_flight = 3;
 		d->fetch_runahead = 2;
 		d->ideal.l1i = false;
 		break;
 	case 6:
-		d->waiting_entries = 6;
-		d->waiting_ports = ALU;
+		d->load_queue_holds_entry = 3;
 		break;
 	case 7:
 		d->forward_renamed = 100;

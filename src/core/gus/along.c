@@ -3,7 +3,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "core/gus/state.h"
+#include "core/gus/ports.h"
 
 /* --- what costs matter to ---------------------------------------------------------------------------- */
 
@@ -178,8 +178,6 @@ static void all_spans(struct spans *s, struct chrono *v)
 	span(s, v->queued.at, v->ring_mask + 1);
 	span(s, v->loads.at, v->loads_mask + 1);
 	span(s, v->stores.at, v->stores_mask + 1);
-	span(s, v->left.at, v->left_mask + 1);
-	span(s, v->taken.at, v->cost.taken_in_flight);
 	span(s, v->memory, MOST_MEMORY);
 	for (unsigned i = 0; i < NR_MISSES; i++)
 		span(s, v->missing[i].end.at, v->missing[i].nr);
@@ -188,7 +186,6 @@ static void all_spans(struct spans *s, struct chrono *v)
 	span(s, v->freed.at, STORE_RING);
 	span(s, v->line1.there.at, v->line1.nr);
 	span(s, v->coming, v->coming ? 2 * (v->line1.nr / v->ways) : 0);
-	span(s, v->array, v->array ? 2 * v->cost.arrays : 0);
 	span(s, v->line2.there.at, v->line2.nr);
 }
 
@@ -399,8 +396,6 @@ static void follow(struct chrono *to, const struct chrono *from, int64_t later)
 	to->nr_stores = from->nr_stores;
 	to->nr_written = from->nr_written;
 	to->nr_memory = from->nr_memory;
-	to->nr_taken = from->nr_taken;
-	to->nr_left = from->nr_left;
 	to->nr_blocks = from->nr_blocks;
 	to->mispredicts = from->mispredicts;
 	to->turn_behind = from->turn_behind;

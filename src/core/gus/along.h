@@ -6,7 +6,7 @@
  *
  * Whether two states are the same is asked of what can still constrain anything: times before all that is in flight cannot. What counts
  * in whole cycles, as schedulers do, is the same only where the difference is whole cycles; ports that uops are bound to in pairs
- * (slots.h) only where it is 64 of them or none.
+ * (ports.h) only where it is 64 of them or none.
  *
  * Place: state.h -> along -> run/variants.c.
  */

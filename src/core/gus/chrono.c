@@ -1,10 +1,11 @@
 /* One variant of the abstract core as a whole: its set-up, what it has counted, and who was on the critical path. */
+#include <assert.h>
 #include <errno.h>
 #include <glib.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "core/gus/state.h"
+#include "core/gus/ports.h"
 
 /* --- causality --------------------------------------------------------------------------------------- */
 
@@ -81,141 +82,107 @@ unsigned chrono_count(struct chrono *v, unsigned counting, uint64_t record, uint
 
 /* --- the whole --------------------------------------------------------------------------------------- */
 
-static int times_init(struct times *l, enum chrono_mode mode, uint64_t nr)
+/* Memory of its own, all zero; where there is none, v->lacks. */
+static void *own(struct chrono *v, uint64_t nr, size_t each)
 {
-	l->at = calloc(nr, sizeof *l->at);
-	l->who = tells_who(mode) ? calloc(nr, sizeof *l->who) : NULL;
-	return l->at && (l->who || !tells_who(mode)) ? 0 : -ENOMEM;
+	void *p = calloc(nr, each);
+
+	assert(v->nr_owned < MOST_OWNED);
+	v->lacks |= !p;
+	v->owned[v->nr_owned++] = p;
+	return p;
 }
 
-static void times_fini(struct times *l)
+static struct times times_new(struct chrono *v, uint64_t nr)
 {
-	free(l->at);
-	free(l->who);
+	struct times l = { .at = own(v, nr, sizeof *l.at) };
+
+	l.who = tells_who(v->mode) ? own(v, nr, sizeof *l.who) : NULL;
+	return l;
 }
 
-/* A ring of what the last `entries` did, and of the one before them. What one instruction adds comes when it has looked at those. */
-static int ring(struct times *l, enum chrono_mode mode, uint64_t *mask, uint64_t entries)
+/*
+ * A ring of what the last `entries` did, and of the one before them. What one instruction adds comes when it has
+ * looked at those.
+ */
+static struct times ring(struct chrono *v, uint64_t *mask, uint64_t entries)
 {
 	uint64_t n = 1;
 
 	while (n <= entries)
 		n *= 2;
 	*mask = n - 1;
-	return times_init(l, mode, n);
+	return times_new(v, n);
 }
 
-static int arrivals_init(struct arrivals *l, enum chrono_mode mode, uint32_t nr)
+static struct arrivals arrivals_new(struct chrono *v, int32_t nr)
 {
-	l->nr = nr;
-	l->from = makes_records(mode) ? calloc(nr, sizeof *l->from) : NULL;
-	return l->from || !makes_records(mode) ? times_init(&l->there, mode, nr) : -ENOMEM;
+	uint8_t *from = v->mode == CHRONO_RECORDS ? own(v, (uint64_t)nr, sizeof *from) : NULL;
+
+	return (struct arrivals){ .nr = (uint32_t)nr, .there = times_new(v, (uint64_t)nr), .from = from };
 }
 
-static void arrivals_fini(struct arrivals *l)
+static struct waiting *scheduler_new(struct chrono *v, uint32_t entries)
 {
-	times_fini(&l->there);
-	free(l->from);
+	struct waiting *w = own(v, 1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	w->entries = entries;
+	w->who = v->mode == CHRONO_TAINT ? own(v, WAITING_WINDOW, sizeof *w->who) : NULL;
+	return w;
 }
 
-static int make_schedulers(struct chrono *v)
-{
-	for (unsigned i = 0; i < CORE_SCHEDULERS; i++) {
-		if (!v->cost.scheduler[i])
-			continue;
-		v->scheduler[i] = calloc(1, sizeof *v->scheduler[i]);
-		if (!v->scheduler[i])
-			return -ENOMEM;
-		v->scheduler[i]->entries = v->cost.scheduler[i];
-		if (v->mode == CHRONO_TAINT) {
-			v->scheduler[i]->who = calloc(WAITING_WINDOW, sizeof *v->scheduler[i]->who);
-			if (!v->scheduler[i]->who)
-				return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-static int make_bound(struct chrono *v)
+static void make_bound(struct chrono *v)
 {
 	v->turn_behind = v->recipes->turn;
 	if (!v->recipes->nr_pairs)
-		return 0;
-	v->bound = calloc(CORE_PORTS, sizeof *v->bound);
+		return;
+	v->bound = own(v, CORE_PORTS, sizeof *v->bound);
 	for (unsigned i = 0; v->bound && i < CORE_PORTS; i++)
 		v->bound[i].capacity = (uint16_t)v->cost.port_weight[i];
-	return v->bound ? 0 : -ENOMEM;
 }
 
-static int make_registers(struct chrono *v)
+static void make_taint(struct chrono *v)
 {
-	for (unsigned i = 0; i < NR_MISSES; i++) {
-		const struct misses *m = &v->cost.misses[i];
-		v->missing[i] = (struct registers){ .nr = m->most, .known = m->known };
-		if (!m->most)
-			continue;
-		if (times_init(&v->missing[i].end, v->mode, m->most))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int make_taint(struct chrono *v)
-{
-	int err;
-
 	v->window = 2 * (uint64_t)v->cost.rob;
 	v->rows = g_array_new(FALSE, TRUE, sizeof(struct causality_row));
 	v->lately_mask = 1;
 	while (v->lately_mask <= v->window)
 		v->lately_mask *= 2;
-	v->lately = calloc(v->lately_mask--, sizeof *v->lately);
-	err = v->lately ? taints_init(&v->taints, (uint32_t)v->window + 1) : -ENOMEM;
-	for (unsigned i = 0; i < NR_RESOURCES && !err; i++)
-		err = taint_users_init(&v->users[i], &v->taints);
-	return err;
+	v->lately = own(v, v->lately_mask--, sizeof *v->lately);
+	v->lacks |= taints_init(&v->taints, (uint32_t)v->window + 1) != 0;
+	for (unsigned i = 0; i < NR_RESOURCES && !v->lacks; i++)
+		v->lacks |= taint_users_init(&v->users[i], &v->taints) != 0;
 }
 
-static int make(struct chrono *v, const struct core_desc *d)
+static void make(struct chrono *v, const struct core_desc *d)
 {
-	uint64_t slots = v->cost.rob > v->cost.queue ? v->cost.rob : v->cost.queue;
-	int err = ring(&v->rob, v->mode, &v->ring_mask, slots);
+	const uint64_t slots = v->cost.rob > v->cost.queue ? v->cost.rob : v->cost.queue;
 
-	if (!err)
-		err = ring(&v->queued, v->mode, &v->ring_mask, slots);
-	if (!err)
-		err = ring(&v->loads, v->mode, &v->loads_mask, v->cost.load_queue);
-	if (!err)
-		err = ring(&v->stores, v->mode, &v->stores_mask, v->cost.store_queue);
-	if (!err && v->cost.waiting)
-		err = ring(&v->left, v->mode, &v->left_mask, v->cost.waiting);
-	if (!err)
-		err = arrivals_init(&v->line1, v->mode, (uint32_t)(d->l1d_size / d->l1d_line));
-	if (!err)
-		err = arrivals_init(&v->line2, v->mode, 1 + (uint32_t)((d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line));
-	if (!err)
-		err = times_init(&v->written, v->mode, STORE_RING);
-	if (!err)
-		err = times_init(&v->freed, v->mode, STORE_RING);
-	if (!err && d->forward_renamed)
-		err = times_init(&v->stored, v->mode, STORE_RING);
-	if (!err && v->cost.taken_in_flight)
-		err = times_init(&v->taken, v->mode, v->cost.taken_in_flight);
+	v->rob = ring(v, &v->ring_mask, slots);
+	v->queued = ring(v, &v->ring_mask, slots);
+	v->loads = ring(v, &v->loads_mask, v->cost.load_queue);
+	v->stores = ring(v, &v->stores_mask, v->cost.store_queue);
+	v->line1 = arrivals_new(v, d->l1d_size / d->l1d_line);
+	v->line2 = arrivals_new(v, 1 + (d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line);
+	v->written = times_new(v, STORE_RING);
+	v->freed = times_new(v, STORE_RING);
+	if (d->forward_renamed)
+		v->stored = times_new(v, STORE_RING);
 	v->ways = (uint32_t)d->l1d_ways;
-	v->ways2 = (uint32_t)d->l2_ways;
-	v->array = d->l2_size && d->l2_array_busy ? calloc(v->cost.arrays, sizeof *v->array) : NULL;
-	v->coming = d->l1d_set_fill ? calloc(v->line1.nr / v->ways, sizeof *v->coming) : NULL;
-	if ((d->l1d_set_fill && !v->coming) || (d->l2_size && d->l2_array_busy && !v->array))
-		err = -ENOMEM;
-	if (!err)
-		err = make_registers(v);
-	if (!err)
-		err = make_schedulers(v);
-	if (!err)
-		err = make_bound(v);
-	if (!err && v->mode == CHRONO_TAINT)
-		err = make_taint(v);
-	return err;
+	v->coming = d->l1d_set_fill ? own(v, v->line1.nr / v->ways, sizeof *v->coming) : NULL;
+	for (unsigned i = 0; i < NR_MISSES; i++) {
+		const struct misses *m = &v->cost.misses[i];
+		v->missing[i] = (struct registers){ .nr = m->most, .known = m->known };
+		if (m->most)
+			v->missing[i].end = times_new(v, m->most);
+	}
+	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
+		v->scheduler[i] = v->cost.scheduler[i] ? scheduler_new(v, v->cost.scheduler[i]) : NULL;
+	make_bound(v);
+	if (v->mode == CHRONO_TAINT)
+		make_taint(v);
 }
 
 /* Who waits for a vector register's result beyond its latency, and how long. */
@@ -223,12 +190,13 @@ static void forwarding(struct chrono *v)
 {
 	for (unsigned takes = 0; takes < NR_TAKES; takes++)
 		for (unsigned result = 0; result < NR_RESULTS; result++)
-			v->apart[takes][result] = (takes & TAKES_UNIT ? 0 : (result & RESULT_BYPASS) * v->cost.latency[LATENCY_FLOAT]) +
-			                          (takes & TAKES_FLOAT && result & RESULT_INTEGER ? v->cost.bypass : 0);
+			v->apart[takes][result] =
+				(takes & TAKES_UNIT ? 0 : (result & RESULT_BYPASS) * v->cost.latency[LATENCY_FLOAT]) +
+				(takes & TAKES_FLOAT && result & RESULT_INTEGER ? v->cost.bypass : 0);
 }
 
-int chrono_new(struct chrono **out, const struct core_desc *d, const struct abstract_costs *costs, const struct recipes *recipes,
-               enum chrono_mode mode)
+int chrono_new(struct chrono **out, const struct core_desc *d, const struct abstract_costs *costs,
+               const struct recipes *recipes, enum chrono_mode mode)
 {
 	struct chrono *v = calloc(1, sizeof *v);
 
@@ -245,8 +213,9 @@ int chrono_new(struct chrono **out, const struct core_desc *d, const struct abst
 		v->inverse[i] = costs->inverse[i];
 	forwarding(v);
 	v->flow.supply.t = costs->front;    /* cycle 0 is the first fetch */
-	v->flow.record = v->faulted = makes_records(mode) ? NUMBERED - 1 : 0;
-	if (make(v, d)) {
+	v->flow.record = v->faulted = mode == CHRONO_RECORDS ? NUMBERED - 1 : 0;
+	make(v, d);
+	if (v->lacks) {
 		chrono_free(v);
 		return error_errno(ENOMEM, "abstract core");
 	}
@@ -258,31 +227,11 @@ void chrono_free(struct chrono *v)
 {
 	if (!v)
 		return;
-	times_fini(&v->rob);
-	times_fini(&v->queued);
-	times_fini(&v->loads);
-	times_fini(&v->stores);
-	times_fini(&v->left);
-	times_fini(&v->taken);
-	free(v->bound);
-	for (unsigned i = 0; i < NR_MISSES; i++)
-		times_fini(&v->missing[i].end);
-	times_fini(&v->written);
-	times_fini(&v->freed);
-	times_fini(&v->stored);
-	arrivals_fini(&v->line1);
-	free(v->coming);
-	free(v->array);
-	arrivals_fini(&v->line2);
-	for (unsigned i = 0; i < CORE_SCHEDULERS; i++) {
-		if (v->scheduler[i])
-			free(v->scheduler[i]->who);
-		free(v->scheduler[i]);
-	}
+	for (unsigned i = 0; i < v->nr_owned; i++)
+		free(v->owned[i]);
 	for (unsigned i = 0; i < NR_RESOURCES; i++)
 		taint_users_fini(&v->users[i]);
 	taints_fini(&v->taints);
-	free(v->lately);
 	g_free(v->row_of);
 	if (v->rows)
 		g_array_free(v->rows, TRUE);

@@ -26,7 +26,8 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 
 	c->inverse[RESOURCE_FRONTEND] = ratio(1, (uint64_t)d->rename_width);
 	c->lines = d->uopcache_whole;
-	c->inverse[RESOURCE_UOPCACHE] = ratio(d->uopcache_whole ? (uint64_t)d->uopcache_line_uops : 1, (uint64_t)d->uopcache_width);
+	c->inverse[RESOURCE_UOPCACHE] = ratio(d->uopcache_whole ? (uint64_t)d->uopcache_line_uops : 1,
+	                                      (uint64_t)d->uopcache_width);
 	c->inverse[RESOURCE_FETCH] = ticks(1);
 	c->inverse[RESOURCE_PREDECODE] = ratio(1, (uint64_t)d->fetch_width);
 	c->inverse[RESOURCE_DECODE] = ratio(1, (uint64_t)d->decode_width);
@@ -34,7 +35,6 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 	c->inverse[RESOURCE_MICROCODE] = ratio(1, (uint64_t)d->microcode_width);
 	c->taken = d->uopcache_whole ? (uint32_t)d->branch_lookups : 1;
 	c->inverse[RESOURCE_TAKEN] = ratio(1 + (uint64_t)d->branch_taken_bubble, c->taken);
-	c->taken_in_flight = (uint32_t)d->branch_taken_in_flight;
 	c->returned = ticks(d->branch_return_bubble);
 	c->inverse[RESOURCE_RETIRE] = ratio(1, (uint64_t)d->commit_width);
 	c->inverse[RESOURCE_DRAIN] = ratio(1, (uint64_t)d->store_queue_drain_width);
@@ -44,8 +44,10 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 	c->inverse[RESOURCE_MEMORY] = ratio(line * (uint64_t)d->clock_mhz, (uint64_t)d->dram_bandwidth);
 	c->inverse[RESOURCE_L2_WRITE] = ratio(line, (uint64_t)d->l2_write_bandwidth * (uint64_t)d->l2_banks);
 	c->inverse[RESOURCE_LLC_WRITE] = ratio(line, (uint64_t)d->llc_write_bandwidth * (uint64_t)d->llc_banks);
-	c->write[LEVEL_L2] = (struct bus){ c->inverse[RESOURCE_L2_WRITE], d->l2_duplex ? RESOURCE_L2_WRITE : RESOURCE_L2 };
-	c->write[LEVEL_LLC] = (struct bus){ c->inverse[RESOURCE_LLC_WRITE], d->llc_duplex ? RESOURCE_LLC_WRITE : RESOURCE_LLC };
+	c->write[LEVEL_L2] = (struct bus){ c->inverse[RESOURCE_L2_WRITE],
+	                                   d->l2_duplex ? RESOURCE_L2_WRITE : RESOURCE_L2 };
+	c->write[LEVEL_LLC] = (struct bus){ c->inverse[RESOURCE_LLC_WRITE],
+	                                    d->llc_duplex ? RESOURCE_LLC_WRITE : RESOURCE_LLC };
 	c->write[LEVEL_MEMORY] = (struct bus){ c->inverse[RESOURCE_MEMORY], RESOURCE_MEMORY };
 	c->inverse[RESOURCE_WALK] = ratio(1, (uint64_t)d->walk_walkers);
 	for (unsigned i = 0; i < CORE_UNITS; i++)
@@ -57,7 +59,8 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 static void levels(struct abstract_costs *c, const struct core_desc *d)
 {
 	int64_t behind = d->llc_size ? d->llc_latency : d->l2_size ? d->l2_latency : 0;
-	int64_t ns = (int64_t)d->dram_latency_ns + d->dram_cas_ns + d->dram_rcd_ns, memory = behind + ns * d->clock_mhz / 1000;
+	int64_t ns = (int64_t)d->dram_latency_ns + d->dram_cas_ns + d->dram_rcd_ns;
+	int64_t memory = behind + ns * d->clock_mhz / 1000;
 
 	c->load[0] = ticks(d->l1d_latency);
 	c->load[1] = ticks(d->l1d_simple_latency);
@@ -75,11 +78,8 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->narrow = ticks(d->forward_narrow);
 	c->offset = ticks(d->forward_offset);
 	c->set_fill = ticks(d->l1d_set_fill);
-	c->array_busy = ticks(d->l2_array_busy);
-	c->arrays = (uint32_t)d->l2_arrays;
 	c->forward_fail = ticks(d->forward_fail_penalty);
 	c->alias = ticks(d->alias4k_penalty);
-	c->alias_again = d->alias4k_again;
 	c->second = ticks(d->stlb_entries ? d->stlb_latency : 0);
 	c->walk = ticks(d->walk_overhead);
 	c->split[SPLIT_LINE] = ticks(d->split_line_latency);
@@ -98,7 +98,8 @@ static void misses(struct abstract_costs *c, const struct core_desc *d)
 	c->misses[MISSES_L1] = (struct misses){ (uint32_t)d->l1d_mshrs, 0 };
 	c->misses[MISSES_L2] = (struct misses){ d->l2_size ? (uint32_t)d->l2_mshrs : 0, below_l2 };
 	c->misses[MISSES_LLC] = (struct misses){ d->llc_size ? (uint32_t)d->llc_mshrs : 0, c->level[LEVEL_LLC] };
-	c->misses[MISSES_MEMORY] = (struct misses){ (uint32_t)d->dram_reads, d->llc_size ? c->level[LEVEL_LLC] : below_l2 };
+	c->misses[MISSES_MEMORY] = (struct misses){ (uint32_t)d->dram_reads,
+	                                            d->llc_size ? c->level[LEVEL_LLC] : below_l2 };
 }
 
 static void schedulers(struct abstract_costs *c, const struct core_desc *d)
@@ -110,7 +111,6 @@ static void schedulers(struct abstract_costs *c, const struct core_desc *d)
 
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		c->scheduler[i] = (uint32_t)entries[i];
-	c->waiting = (uint32_t)d->waiting_entries;
 }
 
 void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
@@ -220,7 +220,8 @@ void vary_costs(const struct vary *v, uint32_t weight, struct abstract_costs *c)
 const char *reason_name(const struct recipes *r, unsigned reason, char *buf)
 {
 	static const char *const names[NR_REASONS - NR_RESOURCES] = {
-		"none", "latency", "load", "rob", "scheduler", "load_queue", "store_queue", "misses", "branch", "taken_branches", "code", "serial",
+		"none", "latency", "load", "rob", "scheduler", "load_queue", "store_queue", "misses", "branch",
+		"code", "serial",
 	};
 
 	return reason < NR_RESOURCES ? resource_name(r, reason, buf) : names[reason - NR_RESOURCES];

@@ -1,10 +1,9 @@
 /*
  * The resource-centric core of the Gus paper as a timing model: steps -> outcomes -> timed records.
  *
- * It has no wrong path, and no attempt that fails but a faulting one.
- * A result takes insn.latency, also where its operation has not waited in front of its scheduler (insn.queued): whether it did
- * depends on what else is in flight, which this core has by the room that is left, not by who took it.
- * Ref: Gus (Dutilleul et al., 2024) §3.
+ * It has no wrong path, and no attempt that fails but a faulting one. A result takes insn.latency, also where its
+ * operation has not waited in front of its scheduler (insn.queued): whether it did depends on what else is in flight,
+ * which this core has by the room that is left, not by who took it. Ref: Gus (Dutilleul et al., 2024) §3.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +37,8 @@ static void abstract_foresee(struct core *core, const struct step *s, size_t n, 
 	*words = (struct foreseen_array){ .item = met.word, .bytes = met.nr * sizeof *met.word, .room = met.room * sizeof *met.word };
 }
 
-static void abstract_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f)
+static void abstract_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead,
+                                    const struct foreseen *f)
 {
 	struct abstract *a = (struct abstract *)core;
 	const uint64_t *word = f->of[0].item, *end = word + f->of[0].bytes / sizeof *word;
@@ -109,7 +109,7 @@ static int open_mode(struct core **out, const struct core_desc *desc, struct cod
 
 static int abstract_open(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink)
 {
-	return open_mode(out, desc, code, sink, sink.brief ? CHRONO_BRIEF : CHRONO_RECORDS);
+	return open_mode(out, desc, code, sink, CHRONO_RECORDS);
 }
 
 /* --- causality, by taint ----------------------------------------------------------------------------- */

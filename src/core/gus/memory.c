@@ -6,7 +6,12 @@
 
 static int lower_set_up(struct outcome_memory *m, const struct core_desc *d)
 {
-	const struct { const char *name, *replacement; enum level level; int32_t size, ways, line; bool victim; } levels[] = {
+	const struct {
+		const char *name, *replacement;
+		enum level level;
+		int32_t size, ways, line;
+		bool victim;
+	} levels[] = {
 		{ "l2", d->l2_replacement, LEVEL_L2, d->l2_size, d->l2_ways, d->l2_line, false },
 		{ "llc", d->llc_replacement, LEVEL_LLC, d->llc_size, d->llc_ways, d->llc_line, d->llc_victim },
 	};
@@ -18,7 +23,8 @@ static int lower_set_up(struct outcome_memory *m, const struct core_desc *d)
 		struct outcome_lower *l = &m->lower[m->nr++];
 		l->name = levels[i].level;
 		l->victim = levels[i].victim;
-		err = parts_cache(&l->lines, levels[i].name, levels[i].replacement, levels[i].size, levels[i].ways, levels[i].line);
+		err = parts_cache(&l->lines, levels[i].name, levels[i].replacement, levels[i].size, levels[i].ways,
+		                  levels[i].line);
 	}
 	return err;
 }
@@ -29,8 +35,9 @@ int outcome_memory_init(struct outcome_memory *m, const struct core_desc *d)
 	int err;
 
 	*m = (struct outcome_memory){
-		.page_shift = (unsigned)d->page_bits, .stride_on = d->prefetch_l1_stride, .next_on = d->prefetch_l1_next,
-		.next_on_miss = d->prefetch_l1_next_miss, .adjacent = d->prefetch_l2_adjacent, .code_next = (unsigned)d->prefetch_l1i_next,
+		.page_shift = (unsigned)d->page_bits, .stride_on = d->prefetch_l1_stride,
+		.next_on = d->prefetch_l1_next, .next_on_miss = d->prefetch_l1_next_miss,
+		.adjacent = d->prefetch_l2_adjacent, .code_next = (unsigned)d->prefetch_l1i_next,
 		.data = { .ideal = d->ideal.l1d, .ideal_tlb = d->ideal.dtlb, .ideal_below = d->ideal.l2d },
 		.code = { .ideal = d->ideal.l1i, .ideal_tlb = d->ideal.itlb, .ideal_below = d->ideal.l2i },
 	};
@@ -39,8 +46,6 @@ int outcome_memory_init(struct outcome_memory *m, const struct core_desc *d)
 		return err;
 	m->line_shift = (unsigned)__builtin_ctz((unsigned)line);
 	next_line_init(&m->next_line);
-	for (unsigned i = 0; i < KNOWN_LINES; i++)
-		m->known[i].virtual = UINT64_MAX;
 	err = parts_cache(&m->data.lines, "l1d", d->l1d_replacement, d->l1d_size, d->l1d_ways, line);
 	if (!err)
 		err = parts_cache(&m->code.lines, "l1i", d->l1i_replacement, d->l1i_size, d->l1i_ways, line);
@@ -53,12 +58,14 @@ int outcome_memory_init(struct outcome_memory *m, const struct core_desc *d)
 	if (!err && d->stlb_entries)
 		err = parts_tlb(&m->second, "stlb", d->stlb_entries, d->stlb_ways);
 	if (!err)
-		err = page_walker_init(&m->walker, (uint32_t)d->walk_levels, (uint32_t)d->walk_cached, (uint32_t)d->page_bits,
+		err = page_walker_init(&m->walker, (uint32_t)d->walk_levels, (uint32_t)d->walk_cached,
+		                       (uint32_t)d->page_bits,
 		                       (uint32_t)d->page_colour_seed);
 	if (!err)
 		err = stride_init(&m->stride, (uint32_t)d->prefetch_l1_stride, (uint32_t)d->prefetch_l1_stride_bytes);
 	if (!err)
-		err = streamer_init(&m->streamer, m->nr ? (uint32_t)d->prefetch_l2_stream : 0, (uint32_t)d->prefetch_l2_stream_ahead,
+		err = streamer_init(&m->streamer, m->nr ? (uint32_t)d->prefetch_l2_stream : 0,
+		                    (uint32_t)d->prefetch_l2_stream_ahead,
 		                    (uint32_t)d->prefetch_l2_stream_degree, (uint32_t)line);
 	return err;
 }
@@ -81,7 +88,8 @@ void outcome_memory_fini(struct outcome_memory *m)
 
 static void write_at(struct outcome_memory *m, unsigned depth, uint64_t line, bool dirty, struct outcome_stream *out);
 
-static void install(struct outcome_memory *m, unsigned depth, uint64_t line, bool dirty, uint64_t *at, struct outcome_stream *out)
+static void install(struct outcome_memory *m, unsigned depth, uint64_t line, bool dirty, uint64_t *at,
+                    struct outcome_stream *out)
 {
 	struct outcome_lower *l = &m->lower[depth];
 	struct cache_victim victim;
@@ -113,7 +121,8 @@ static void write_at(struct outcome_memory *m, unsigned depth, uint64_t line, bo
 }
 
 /* The level above `depth` asks for `line`: who has it. *slot: where it is in the level behind L1 then, + 1. */
-static enum level read_at(struct outcome_memory *m, unsigned depth, uint64_t line, bool *dirty, uint32_t *slot, struct outcome_stream *out)
+static enum level read_at(struct outcome_memory *m, unsigned depth, uint64_t line, bool *dirty, uint32_t *slot,
+                          struct outcome_stream *out)
 {
 	*dirty = false;
 	if (depth == m->nr)
@@ -172,8 +181,8 @@ static void train_below(struct outcome_memory *m, uint64_t line, enum level from
 /* --- L1 ---------------------------------------------------------------------------------------------- */
 
 /* `line`, absent from `l`, comes there; returns its slot. */
-static uint64_t fill_l1(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, enum level *from, uint32_t *slot2,
-                        struct outcome_stream *out)
+static uint64_t fill_l1(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, enum level *from,
+                        uint32_t *slot2, struct outcome_stream *out)
 {
 	struct cache_victim victim;
 	bool dirty = false;
@@ -205,13 +214,9 @@ static void prefetch_l1(struct outcome_memory *m, struct outcome_l1 *l, uint64_t
 	train_below(m, line, from, out);
 }
 
-void outcome_prefetch(struct outcome_memory *m, uint64_t line, struct outcome_stream *out)
-{
-	prefetch_l1(m, &m->data, line, out);
-}
-
 /* The same for a demand access: its level and slots. */
-static void fill_l1_for(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, uint32_t offset, struct outcome_word *w, struct outcome_stream *out)
+static void fill_l1_for(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, uint32_t offset,
+                        struct outcome_word *w, struct outcome_stream *out)
 {
 	enum level from;
 
@@ -222,7 +227,8 @@ static void fill_l1_for(struct outcome_memory *m, struct outcome_l1 *l, uint64_t
 }
 
 /* What an access that missed makes the prefetchers do; behind its own word. */
-static void after_miss(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, enum level from, struct outcome_stream *out)
+static void after_miss(struct outcome_memory *m, struct outcome_l1 *l, uint64_t line, enum level from,
+                       struct outcome_stream *out)
 {
 	uint64_t next = l == &m->code ? m->code_next : m->next_on_miss, left = lines_left(m->line_shift, line);
 
@@ -256,8 +262,8 @@ static void walk(struct outcome_memory *m, uint64_t page, struct outcome_stream 
 	outcome_push(out, outcome_pack(&w));
 }
 
-static struct tlb_entry *translate_slow(struct outcome_memory *m, struct outcome_l1 *l, uint64_t page, enum outcome_tlb *how,
-                                        struct outcome_stream *out)
+static struct tlb_entry *translate_slow(struct outcome_memory *m, struct outcome_l1 *l, uint64_t page,
+                                        enum outcome_tlb *how, struct outcome_stream *out)
 {
 	struct tlb_entry *e;
 
@@ -275,8 +281,8 @@ static struct tlb_entry *translate_slow(struct outcome_memory *m, struct outcome
 	return e;
 }
 
-static inline struct tlb_entry *translate(struct outcome_memory *m, struct outcome_l1 *l, uint64_t vaddr, enum outcome_tlb *how,
-                                          struct outcome_stream *out)
+static inline struct tlb_entry *translate(struct outcome_memory *m, struct outcome_l1 *l, uint64_t vaddr,
+                                          enum outcome_tlb *how, struct outcome_stream *out)
 {
 	uint64_t page = vaddr >> m->page_shift;
 	struct tlb_entry *e = tlb_find(&l->tlb, page);
@@ -295,7 +301,8 @@ static inline uint64_t physical_line(const struct outcome_memory *m, const struc
 /* --- accesses ---------------------------------------------------------------------------------------- */
 
 /* A line that L1D lacks, or that an ideal one need not look for: the access's level and slots. */
-static __attribute__((noinline)) uint64_t access_miss(struct outcome_memory *m, uint64_t line, uint32_t offset, struct outcome_stream *out)
+static __attribute__((noinline)) uint64_t access_miss(struct outcome_memory *m, uint64_t line, uint32_t offset,
+                                                      struct outcome_stream *out)
 {
 	struct outcome_word w = { .level = LEVEL_L1, .slot = UINT16_MAX };
 
@@ -304,20 +311,23 @@ static __attribute__((noinline)) uint64_t access_miss(struct outcome_memory *m, 
 	return outcome_pack(&w);
 }
 
-/* The next access to the line that `vaddr` is in need not look for it. */
-static void know(struct outcome_memory *m, uint64_t vaddr, uint64_t line, const struct tlb_entry *e, uint64_t at)
+/* What a load of `line` makes L1D's own prefetchers do. */
+static inline void train(struct outcome_memory *m, uint64_t line, uint64_t vaddr, uint64_t pc,
+                         struct outcome_stream *out)
 {
-	const struct cache *c = &m->data.lines;
-	uint64_t virtual = vaddr >> m->line_shift;
-	uint32_t set = cache_set(c, line);
+	uint32_t offset = (uint32_t)vaddr & ((1u << m->line_shift) - 1);
 
-	m->known[virtual % KNOWN_LINES] = (struct known_line){
-		.virtual = virtual, .physical = line, .entry = (uint32_t)(e - m->data.tlb.entries), .at = (uint32_t)at,
-		.set = set, .way = (uint32_t)(at - (uint64_t)set * c->ways),
-	};
+	if (m->next_on && next_line_train(&m->next_line, line, offset) && lines_left(m->line_shift, line))
+		prefetch_l1(m, &m->data, line + 1, out);
+	if (m->stride_on) {
+		uint64_t next = stride_train(&m->stride, pc, vaddr);
+		if (next && (next ^ vaddr) >> m->line_shift)
+			prefetch_l1(m, &m->data, line + (next >> m->line_shift) - (vaddr >> m->line_shift), out);
+	}
 }
 
-static inline void access_line(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint64_t pc, enum outcome_split split, struct outcome_stream *out)
+static inline void access_line(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint64_t pc,
+                               enum outcome_split split, struct outcome_stream *out)
 {
 	uint32_t offset = (uint32_t)vaddr & ((1u << m->line_shift) - 1);
 	enum outcome_tlb tlb;
@@ -327,32 +337,37 @@ static inline void access_line(struct outcome_memory *m, uint64_t what, uint64_t
 	const enum outcome_kind kind = outcome_kind(what);
 	uint64_t word = what | (uint64_t)split << 10;
 
-	if (found >= 0 && found < UINT16_MAX)
-		know(m, vaddr, line, page, (uint64_t)found);
 	if (__builtin_expect(tlb != TLB_HIT, 0))
 		word = (word & ~OUTCOME_SIMPLE) | (uint64_t)tlb << 8;
-	word |= __builtin_expect(found >= 0, 1) ? LEVEL_L1 << 4 | (uint64_t)(uint16_t)found << 24 : access_miss(m, line, offset, out);
+	if (__builtin_expect(found >= 0, 1))
+		word |= LEVEL_L1 << 4 | (uint64_t)(uint16_t)found << 24;
+	else
+		word |= access_miss(m, line, offset, out);
 	if (kind == OUTCOME_STORE && outcome_slot(word) != UINT16_MAX)
 		m->data.lines.lines[outcome_slot(word)].dirty = true;
 	outcome_push(out, word);
 	if (__builtin_expect(outcome_level(word) != LEVEL_L1, 0))
 		after_miss(m, &m->data, line, outcome_level(word), out);
 	if (kind != OUTCOME_STORE && kind != OUTCOME_SOFT)
-		outcome_train(m, line, vaddr, pc, out);
+		train(m, line, vaddr, pc, out);
 }
 
 /* One that crosses lines. */
-static __attribute__((noinline)) void access_lines(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint64_t last, uint64_t pc,
-                                                   struct outcome_stream *out)
+static __attribute__((noinline)) void access_lines(struct outcome_memory *m, uint64_t what, uint64_t vaddr,
+                                                   uint64_t last, uint64_t pc, struct outcome_stream *out)
 {
-	uint64_t size = 1ull << m->line_shift, further = outcome_access_word(outcome_kind(what), outcome_kind(what) == OUTCOME_STORE ? OUTCOME_FURTHER : 0, false);
+	const enum outcome_kind kind = outcome_kind(what);
+	const uint64_t size = 1ull << m->line_shift;
+	const uint64_t further = outcome_access_word(kind, kind == OUTCOME_STORE ? OUTCOME_FURTHER : 0, false);
 
-	access_line(m, what & ~OUTCOME_SIMPLE, vaddr, pc, (vaddr ^ last) >> m->page_shift ? SPLIT_PAGE : SPLIT_LINE, out);
+	access_line(m, what & ~OUTCOME_SIMPLE, vaddr, pc, (vaddr ^ last) >> m->page_shift ? SPLIT_PAGE : SPLIT_LINE,
+	            out);
 	for (uint64_t at = (vaddr & ~(size - 1)) + size; at <= last; at += size)
 		access_line(m, further, at, pc, SPLIT_NONE, out);
 }
 
-void outcome_access(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct outcome_stream *out)
+void outcome_access(struct outcome_memory *m, uint64_t what, uint64_t vaddr, uint32_t bytes, uint64_t pc,
+                    struct outcome_stream *out)
 {
 	uint64_t last = vaddr + bytes - 1;
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "core/gus/brief.h"
 #include "core/gus/deliver.h"
 #include "core/gus/memory.h"
 #include "core/gus/shadow.h"
@@ -26,13 +25,14 @@ struct outcomes {
 	const struct core_desc *desc;
 	const struct code *code;
 	struct recipes *recipes;
-	struct briefs briefs;
-	uint64_t loaded;               /* general registers that come straight from a load, where that makes a difference: a bit set */
+	uint64_t loaded;               /* general registers that come straight from a load, where that makes a
+	                                  difference: a bit set */
 	bool renames;                  /* rename may know the store that a load reads from */
 	bool merges;                   /* stores may be merged */
 	bool aliases;                  /* 4 KiB aliases cost something */
 	bool fused;                    /* the instruction before makes a pair with the next */
-	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
+	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last
+	                                  brought up to date */
 	size_t skip;                   /* steps of the next batch that belong to an instruction already seen */
 	struct branch_unit *branch;
 	struct delivery delivery;
@@ -42,7 +42,8 @@ struct outcomes {
 	struct mirror_place mirror[MIRRORS]; /* [number of the store % MIRRORS] */
 	uint64_t mirror_load[MIRRORS]; /* forward.renamed_loads: those known, by pc */
 	uint32_t mirror_next;
-	uint64_t base_by[NR_REGS];     /* instruction that wrote the register last, pushes and pops of the stack pointer apart */
+	uint64_t base_by[NR_REGS];     /* instruction that wrote the register last, pushes and pops of the stack
+	                                  pointer apart */
 	uint64_t nr_insns;
 };
 
@@ -60,15 +61,20 @@ void outcome_stream_grow(struct outcome_stream *s)
 
 /* --- memory ------------------------------------------------------------------------------------------ */
 
-/* Whether rename finds the store that the load reads from, `distance` back: the same base and index, last written by the same instructions. */
+/*
+ * Whether rename finds the store that the load reads from, `distance` back: the same base and index, last written by
+ * the same instructions.
+ */
 static bool renamed(struct outcomes *o, const struct insn *in, const struct step *s, unsigned distance)
 {
-	if (!distance || distance > (unsigned)o->desc->forward_renamed || !mirror_takes(in, in->dst, in->nr_dst, s->bytes))
+	if (!distance || distance > (unsigned)o->desc->forward_renamed ||
+	    !mirror_takes(in, in->dst, in->nr_dst, s->bytes))
 		return false;
 	if (o->desc->forward_renamed_plain && !mirror_plain(in, s->bytes))
 		return false;
 	const struct mirror_place *m = &o->mirror[(o->shadow.nr_stores - distance) % MIRRORS];
-	if (m->base != in->addr[0] || m->by != o->base_by[m->base] || m->index != mirror_index(in) || m->index_by != o->base_by[m->index] ||
+	if (m->base != in->addr[0] || m->by != o->base_by[m->base] || m->index != mirror_index(in) ||
+	    m->index_by != o->base_by[m->index] ||
 	    m->addr != s->addr || m->bytes != s->bytes)
 		return false;
 	return !o->desc->forward_renamed_loads || in->stack ||
@@ -81,7 +87,8 @@ static void mirror(struct outcomes *o, const struct insn *in, const struct step 
 	bool takes = (in->nr_data || in->nr_compute) && mirror_takes(in, in->data, in->nr_data, s->bytes);
 
 	o->mirror[o->shadow.nr_stores % MIRRORS] = (struct mirror_place){
-		.addr = s->addr, .bytes = s->bytes, .by = o->base_by[in->addr[0]], .base = takes ? in->addr[0] : REG_NONE,
+		.addr = s->addr, .bytes = s->bytes, .by = o->base_by[in->addr[0]],
+		.base = takes ? in->addr[0] : REG_NONE,
 		.index_by = o->base_by[mirror_index(in)], .index = mirror_index(in),
 	};
 }
@@ -95,15 +102,16 @@ static void mirror_written(struct outcomes *o, const struct insn *in)
 }
 
 /* The instruction has written its registers. Without a branch, which would be foreseen badly. */
-static inline void written(struct outcomes *o, const struct insn *in, const struct brief *b)
+static inline void written(struct outcomes *o, const struct insn *in, const struct recipe *p)
 {
-	o->loaded = (o->loaded & b->keeps) | b->gives | (b->copied & -(o->loaded >> b->copies & 1));
+	o->loaded = (o->loaded & ~p->writes) | (p->loads & -(p->from_load | (o->loaded >> p->copies & 1)));
 	if (o->renames)
 		mirror_written(o, in);
 }
 
 /* Of a load that reads what a store wrote. */
-static enum outcome_kind load_kind(struct outcomes *o, const struct insn *in, const struct step *s, const struct source *from)
+static enum outcome_kind load_kind(struct outcomes *o, const struct insn *in, const struct step *s,
+                                   const struct source *from)
 {
 	if (!from->whole)
 		return OUTCOME_PARTIAL;
@@ -115,18 +123,19 @@ static enum outcome_kind load_kind(struct outcomes *o, const struct insn *in, co
 	return (uint16_t)s->addr == store->at ? OUTCOME_NARROW : OUTCOME_INSIDE;
 }
 
-/* `base`: the brief's. */
-static inline void load(struct outcomes *o, const struct insn *in, uint8_t base, const struct step *s, struct outcome_stream *out)
+/* `base`: the recipe's. */
+static inline void load(struct outcomes *o, const struct insn *in, uint8_t base, const struct step *s,
+                        struct outcome_stream *out)
 {
 	struct source from = shadow_load(&o->shadow, s->addr, s->bytes);
 	bool simple = o->loaded >> base & 1;
 	enum outcome_kind kind = from.distance ? load_kind(o, in, s, &from) : OUTCOME_LOAD;
 
 	if (o->aliases && !from.distance) {
-		from = shadow_alias(&o->shadow, s->addr, s->bytes);
-		kind = !from.distance ? OUTCOME_LOAD : from.whole ? OUTCOME_ALIAS : OUTCOME_ALIAS_PART;
+		from.distance = shadow_alias(&o->shadow, s->addr, s->bytes);
+		kind = from.distance ? OUTCOME_ALIAS : OUTCOME_LOAD;
 	}
-	outcome_load(&o->memory, outcome_access_word(kind, from.distance, simple), s->addr, s->bytes, in->pc, out);
+	outcome_access(&o->memory, outcome_access_word(kind, from.distance, simple), s->addr, s->bytes, in->pc, out);
 }
 
 static inline void store(struct outcomes *o, const struct insn *in, const struct step *s, struct outcome_stream *out)
@@ -137,14 +146,14 @@ static inline void store(struct outcomes *o, const struct insn *in, const struct
 		struct merging is = merge_store(&o->merge, o->desc, s->addr, s->bytes);
 		merges = outcome_of_merging(&is);
 	}
-	outcome_store(&o->memory, outcome_access_word(OUTCOME_STORE, merges, false), s->addr, s->bytes, in->pc, out);
+	outcome_access(&o->memory, outcome_access_word(OUTCOME_STORE, merges, false), s->addr, s->bytes, in->pc, out);
 	if (o->renames)
 		mirror(o, in, s);
 	shadow_store(&o->shadow, s->addr, s->bytes, o->aliases);
 }
 
-static __attribute__((noinline)) void accesses(struct outcomes *o, const struct insn *in, uint8_t base, const struct step *s, uint32_t nr_steps,
-                                               struct outcome_stream *out)
+static __attribute__((noinline)) void accesses(struct outcomes *o, const struct insn *in, uint8_t base,
+                                               const struct step *s, uint32_t nr_steps, struct outcome_stream *out)
 {
 	uint32_t i;
 
@@ -185,7 +194,10 @@ static __attribute__((noinline)) unsigned stack_wanted(struct outcomes *o, const
 	return in->stack == STACK_READS && !adds ? RECIPE_SYNC : 0;
 }
 
-/* What the instruction does to the offset that rename keeps of the stack pointer: RECIPE_SYNC where that has to be added to it first. */
+/*
+ * What the instruction does to the offset that rename keeps of the stack pointer: RECIPE_SYNC where that has to be
+ * added to it first.
+ */
 static inline unsigned stack(struct outcomes *o, const struct insn *in)
 {
 	if (in->stack != STACK_MOVES)
@@ -198,7 +210,8 @@ static inline unsigned stack(struct outcomes *o, const struct insn *in)
 /* --- branches ---------------------------------------------------------------------------------------- */
 
 /* What the instruction makes a pair with, NULL: nothing. */
-static const struct insn *pair(const struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, size_t ahead)
+static const struct insn *pair(const struct outcomes *o, const struct insn *in, const struct step *s,
+                               const struct step *next, size_t ahead)
 {
 	const struct insn *second = in->flags & INSN_FUSES_NEXT ? pair_behind(o->code, in, s, next, ahead) : NULL;
 
@@ -208,10 +221,12 @@ static const struct insn *pair(const struct outcomes *o, const struct insn *in, 
 }
 
 /* `next` is what follows it, where that is `known`. */
-static inline unsigned resolve(struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next, bool known)
+static inline unsigned resolve(struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next,
+                               bool known)
 {
 	bool taken = s->flags & STEP_TAKEN;
-	uint64_t to = known ? code_insn(o->code, next->insn)->pc : taken && in->target ? in->target : in->pc + in->length;
+	const uint64_t statically = taken && in->target ? in->target : in->pc + in->length;
+	const uint64_t to = known ? code_insn(o->code, next->insn)->pc : statically;
 	unsigned flags = taken ? OUTCOME_TAKEN : 0;
 	struct prediction p;
 
@@ -227,6 +242,14 @@ static inline unsigned resolve(struct outcomes *o, const struct insn *in, const 
 
 /* --- one instruction --------------------------------------------------------------------------------- */
 
+/* What is left to find out of an execution that is a single step without a fault, and not the second of a pair. */
+enum way {
+	WAY_PLAIN,                     /* how its code comes into the core, and what its accesses meet */
+	WAY_BRANCH,                    /* the same, and where it leads */
+	WAY_FIRST,                     /* the same, and whether it makes a pair with the next */
+	WAY_ANY,
+};
+
 /* Whether a step belongs to the instruction before. */
 static inline bool belongs(const struct step *s)
 {
@@ -234,13 +257,14 @@ static inline bool belongs(const struct step *s)
 }
 
 /*
- * Its head and words, of the records from `s` to `next`. `way` is constant: nothing is looked for that there is not that way, for which
- * an instruction must be a single step without STEP_ENTER or STEP_FAULT, and an instruction behind it.
+ * Its head and words, of the records from `s` to `next`. `way` is constant: nothing is looked for that there is not
+ * that way, for which an instruction must be a single step without STEP_ENTER or STEP_FAULT, and an instruction behind
+ * it.
  */
-static inline __attribute__((always_inline)) void one(struct outcomes *o, const struct brief *b, const struct step *s, const struct step *next,
-                                                      size_t ahead, const enum way way, struct outcome_stream *out)
+static inline __attribute__((always_inline)) void one(struct outcomes *o, const struct insn *in, const struct step *s,
+                                                      const struct step *next, size_t ahead, const enum way way,
+                                                      struct outcome_stream *out)
 {
-	const struct insn *in = code_insn(o->code, s->insn);
 	unsigned kind = RECIPE_PLAIN, flags = (unsigned)(s->flags & STEP_COUNTED) << 1;
 	uint16_t branch_ports = 0;
 	size_t head = out->nr;
@@ -254,7 +278,7 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 	if (way != WAY_PLAIN && o->fused)
 		kind = RECIPE_SECOND;
 	else
-		at_hand = deliver_at_hand(&o->delivery, b->pc, b->words, &flags);
+		at_hand = deliver_at_hand(&o->delivery, in->pc, deliver_words(in), &flags);
 	/* A head without words is made when all is known. */
 	const bool alone = way != WAY_ANY && at_hand && !s->bytes;
 	if (!alone)
@@ -276,19 +300,21 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		flags |= resolve(o, in, s, next, follows && !(next->flags & STEP_ENTER));
 		kind |= flags & OUTCOME_TAKEN ? RECIPE_TAKEN : 0;
 	}
-	if (b->stack)
+	if (in->stack && o->desc->rename_stack_ports)
 		kind |= stack(o, in);
 	if ((way == WAY_BRANCH || way == WAY_ANY) &&
-	    (flags & (OUTCOME_TAKEN | OUTCOME_MISPREDICT) || (way == WAY_ANY && in->flags & (INSN_SYSCALL | INSN_FLUSH)))) {
+	    (flags & (OUTCOME_TAKEN | OUTCOME_MISPREDICT) ||
+	     (way == WAY_ANY && in->flags & (INSN_SYSCALL | INSN_FLUSH)))) {
 		deliver_anew(&o->delivery);
 		build_end(&o->delivery);
 	}
-	uint32_t recipe = brief_recipe(&o->briefs, s->insn, kind, branch_ports);
+	const uint32_t recipe = recipe_of(o->recipes, s->insn, kind, branch_ports);
+	const struct recipe *p = &o->recipes->recipe[recipe];
 	if (way == WAY_ANY && (next - s > 1 || in->flags & INSN_PREFETCH)) {
-		accesses(o, in, b->base, s, (uint32_t)(next - s), out);
+		accesses(o, in, p->base, s, (uint32_t)(next - s), out);
 	} else if (s->bytes) {
 		if (s->flags & STEP_LOAD)
-			load(o, in, b->base, s, out);
+			load(o, in, p->base, s, out);
 		if (s->flags & STEP_STORE)
 			store(o, in, s, out);
 	}
@@ -297,7 +323,7 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		deliver_anew(&o->delivery);
 		o->fused = false;
 	}
-	written(o, in, b);
+	written(o, in, p);
 	if (alone)
 		outcome_push(out, outcome_head(recipe, flags, 0));
 	else
@@ -305,7 +331,8 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 }
 
 /* What begins at `s`, be it what it may: where the next begins. *done: counts instructions. */
-static __attribute__((noinline)) const struct step *any(struct outcomes *o, const struct step *s, const struct step *all, size_t *done,
+static __attribute__((noinline)) const struct step *any(struct outcomes *o, const struct step *s,
+                                                        const struct step *all, size_t *done,
                                                         struct outcome_stream *out)
 {
 	const struct step *end = s + 1;
@@ -317,27 +344,33 @@ static __attribute__((noinline)) const struct step *any(struct outcomes *o, cons
 	}
 	while (end < all && belongs(end))
 		end++;
-	one(o, brief_of(&o->briefs, s->insn), s, end, (size_t)(all - end), WAY_ANY, out);
+	one(o, code_insn(o->code, s->insn), s, end, (size_t)(all - end), WAY_ANY, out);
 	++*done;
 	return end;
 }
 
 /* What begins at `s`, where one of the short ways is its; else false. */
-static inline __attribute__((always_inline)) bool short_way(struct outcomes *o, const struct step *s, const struct step *all, struct outcome_stream *out)
+static inline __attribute__((always_inline)) bool short_way(struct outcomes *o, const struct step *s,
+                                                            const struct step *all, struct outcome_stream *out)
 {
 	const struct step *next = s + 1;
 
-	if (__builtin_expect(s->flags & (STEP_KIND | STEP_ENTER | STEP_FAULT) || next == all || step_kind(next) != STEP_INSN, 0))
+	if (__builtin_expect(s->flags & (STEP_KIND | STEP_ENTER | STEP_FAULT) || next == all ||
+	                     step_kind(next) != STEP_INSN, 0))
 		return false;
-	const struct brief *b = brief_of(&o->briefs, s->insn);
+	const struct insn *in = code_insn(o->code, s->insn);
 	size_t ahead = (size_t)(all - next);
 
-	if (b->way == WAY_PLAIN && !o->fused)
-		one(o, b, s, next, ahead, WAY_PLAIN, out);
-	else if (b->way == WAY_BRANCH)
-		one(o, b, s, next, ahead, WAY_BRANCH, out);
-	else if (b->way == WAY_FIRST)
-		one(o, b, s, next, ahead, WAY_FIRST, out);
+	if (in->flags & (INSN_SYSCALL | INSN_FLUSH | INSN_PREFETCH))
+		return false;
+	if (in->branch && !(in->flags & INSN_FUSES_NEXT))
+		one(o, in, s, next, ahead, WAY_BRANCH, out);
+	else if (in->branch)
+		return false;
+	else if (in->flags & INSN_FUSES_NEXT)
+		one(o, in, s, next, ahead, WAY_FIRST, out);
+	else if (!o->fused)
+		one(o, in, s, next, ahead, WAY_PLAIN, out);
 	else
 		return false;
 	return true;
@@ -350,7 +383,6 @@ size_t outcomes_batch(struct outcomes *o, const struct step *s, size_t n, size_t
 
 	o->skip -= skip;
 	s += skip;
-	briefs_begin(&o->briefs);
 	while (s < last) {
 		if (short_way(o, s, all, out)) {
 			done++;
@@ -372,7 +404,6 @@ void outcomes_free(struct outcomes *o)
 	outcome_memory_fini(&o->memory);
 	branch_free(o->branch);
 	delivery_fini(&o->delivery);
-	briefs_fini(&o->briefs);
 	free(o);
 }
 
@@ -396,8 +427,7 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	o->desc = d;
 	o->code = code;
 	o->recipes = recipes;
-	o->briefs = (struct briefs){ .recipes = recipes };
-	o->aliases = d->alias4k_penalty || d->alias4k_again || d->load_queue_restart;
+	o->aliases = d->alias4k_penalty || d->load_queue_restart;
 	o->renames = d->forward_renamed;
 	o->merges = d->store_queue_merge_bytes;
 	err = power_of_two(d, "fetch.bytes", d->fetch_bytes);

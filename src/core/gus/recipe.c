@@ -24,7 +24,9 @@ static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
 {
 	unsigned set = 0;
 #define X(n) { d->sched##n##_entries, d->sched##n##_ports }
-	const struct { int32_t entries, ports; } s[CORE_SCHEDULERS] = { X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7) };
+	const struct { int32_t entries, ports; } s[CORE_SCHEDULERS] = {
+		X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7),
+	};
 #undef X
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		if (s[i].entries && s[i].ports & ports)
@@ -47,7 +49,6 @@ static void own_groups(struct recipes *r)
 int recipes_init(struct recipes *r, const struct core_desc *desc, const struct code *code)
 {
 	*r = (struct recipes){ .desc = desc, .code = code };
-	r->queued = desc->waiting_entries ? schedulers_of(desc, (uint16_t)desc->waiting_ports) : 0;
 	own_groups(r);
 	r->recipe = reserve(MOST_RECIPES * sizeof *r->recipe);
 	r->use = reserve(MOST_USES * sizeof *r->use);
@@ -158,14 +159,8 @@ static void add_schedulers(struct recipes *r, uint32_t first, uint16_t ports)
 /* The part's uops go where the list says; one that names a single scheduler, or none, is dropped. */
 static void take_schedulers(struct recipes *r, struct part *p, uint32_t first)
 {
-	unsigned set = r->nr_uses > first ? r->use[first].resource : 0, all = 0;
+	unsigned set = r->nr_uses > first ? r->use[first].resource : 0;
 
-	for (uint32_t i = first; i < r->nr_uses; i++)
-		all |= r->use[i].resource;
-	if (all & r->queued) {
-		p->scheduler = RECIPE_QUEUED;
-		return;
-	}
 	if (r->nr_uses > first + 1 || set & (set - 1)) {
 		p->scheduler = RECIPE_SCHEDULERS;
 		return;
@@ -206,12 +201,14 @@ static void bind_part(struct recipes *r, struct part *p, const struct ask *ask, 
 		return;
 	for (unsigned i = 0; i < nr; i++)
 		add_bound(r, p, &ask[i]);
-	if (p->nr_bound)
-		p->scheduler = RECIPE_BOUND + (p->scheduler < CORE_SCHEDULERS ? p->scheduler : CORE_SCHEDULERS);
 }
 
-/* The ports a uop of this execution may use: a macro-fused pair issues as its branch does, a taken branch where those may. */
-static uint16_t ports_of(const struct core_desc *d, const struct insn *in, const struct uop *u, unsigned kind, uint16_t branch_ports)
+/*
+ * The ports a uop of this execution may use: a macro-fused pair issues as its branch does, a taken branch where those
+ * may.
+ */
+static uint16_t ports_of(const struct core_desc *d, const struct insn *in, const struct uop *u, unsigned kind,
+                         uint16_t branch_ports)
 {
 	if (u->kind == UOP_COMPUTE && kind & RECIPE_FIRST && branch_ports & u->ports)
 		return branch_ports & u->ports;
@@ -233,63 +230,65 @@ static void registers(struct recipe *p, const struct insn *in)
 	memcpy(p->dst_latency, in->dst_latency, sizeof p->dst_latency);
 }
 
-/* Where what it writes to general registers comes from. */
-static void origins(struct recipe *p, const struct insn *in)
+/*
+ * Where what it writes to general registers comes from, and its address, where loads are faster whose address comes
+ * from a load.
+ */
+static void origins(struct recipe *p, const struct core_desc *d, const struct insn *in)
 {
+	if (d->l1d_simple_latency == d->l1d_latency)
+		return;
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint64_t bit = in->dst[i] != REG_NONE && in->dst[i] < REG_VECTOR ? UINT64_C(1) << in->dst[i] : 0;
 		p->writes |= bit;
 		p->loads = in->dst_latency[i] & DST_WRITEBACK ? p->loads & ~bit : p->loads | bit;
 	}
 	p->from_load = in->flags & INSN_LOAD && !in->nr_compute && !in->latency;
-	if (in->flags & INSN_MOVE && !(in->flags & (INSN_LOAD | INSN_STORE)) && in->nr_data && in->data[0] < REG_VECTOR)
+	if (in->flags & INSN_MOVE && !(in->flags & (INSN_LOAD | INSN_STORE)) && in->nr_data &&
+	    in->data[0] < REG_VECTOR && d->rename_move_slots)
 		p->copies = in->data[0];
+	if (in->flags & INSN_SIMPLE_ADDR && in->nr_addr && in->addr[0] < REG_VECTOR)
+		p->base = in->addr[0];
 }
 
 static uint16_t timed_flags(const struct insn *in, unsigned kind)
 {
 	unsigned f = (in->flags & INSN_LOAD ? TIMED_LOAD : 0u) | (in->flags & INSN_STORE ? TIMED_STORE : 0u) |
-	             (in->branch ? TIMED_BRANCH : 0u) | (in->flags & INSN_LONG ? TIMED_LONG : 0u) | (in->flags & INSN_MARK ? TIMED_MARK : 0u);
+	             (in->branch ? TIMED_BRANCH : 0u) | (in->flags & INSN_LONG ? TIMED_LONG : 0u) |
+	             (in->flags & INSN_MARK ? TIMED_MARK : 0u);
 
 	if (in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH))
 		f |= TIMED_FLUSHER;
 	return (uint16_t)(f | (kind & RECIPE_SECOND && in->branch ? TIMED_FUSED : 0u));
 }
 
-/* Of one that is second of a pair or eliminated. */
-static enum recipe_path path_without_uops(const struct recipe *p)
-{
-	if (p->flags & PATH_ANY_FLAGS)
-		return PATH_ANY;
-	return p->second ? PATH_SECOND : p->eliminated && p->slots <= 1 && !p->nr_addr ? PATH_RENAMED : PATH_ANY;
-}
-
 /* All operands are wanted at issue, all results are there with the latency, and none is a vector register. */
 static bool simple(const struct recipe *p)
 {
-	bool is = !p->branch;
+	bool is = !p->eliminated;
 
 	for (unsigned i = 0; i < p->nr_data; i++)
 		is = is && p->data[i] < REG_VECTOR && !p->data_late[i];
 	for (unsigned i = 0; i < p->nr_dst; i++)
-		is = is && p->dst[i] < REG_VECTOR && p->dst_latency[i] == p->latency && !(p->dst_latency[i] & DST_WRITEBACK);
+		is = is && p->dst[i] < REG_VECTOR && p->dst_latency[i] == p->latency &&
+		     !(p->dst_latency[i] & DST_WRITEBACK);
 	return is;
 }
 
-/* Of any other. */
 static enum recipe_path path_of(const struct recipe *p)
 {
 	const struct part *part = p->part;
 
-	if (p->slots != 1 || p->flags & PATH_ANY_FLAGS || part[PART_LOAD].uops > 1 || part[PART_STA].uops > 1)
+	if (p->flags & PATH_ANY_FLAGS)
 		return PATH_ANY;
-	if (p->flags & INSN_STORE || part[PART_STA].uops || part[PART_STD].uops)
-		return PATH_MEMORY;
-	if (p->flags & INSN_LOAD && part[PART_LOAD].uops)
-		return simple(p) ? PATH_LOAD : PATH_MEMORY;
-	if (p->flags & INSN_LOAD || p->nr_addr || part[PART_LOAD].uops)
-		return PATH_MEMORY;
-	return simple(p) ? PATH_SIMPLE : PATH_COMPUTE;
+	if (p->second)
+		return PATH_SECOND;
+	if (p->slots != 1 || part[PART_LOAD].uops > 1 || part[PART_STA].uops > 1)
+		return PATH_ANY;
+	if (p->flags & (INSN_LOAD | INSN_STORE) || p->nr_addr || part[PART_LOAD].uops || part[PART_STA].uops ||
+	    part[PART_STD].uops)
+		return p->branch ? PATH_ANY : PATH_MEMORY;
+	return PATH_COMPUTE;
 }
 
 static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned kind, uint16_t branch_ports)
@@ -297,19 +296,22 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	const struct core_desc *d = r->desc;
 	const struct insn *in = code_insn(r->code, insn);
 	bool joins = in->flags & INSN_MOVE && kind & RECIPE_FIRST, joined = kind & RECIPE_SECOND && !in->branch;
-	bool done_at_rename = joins || (in->flags & INSN_MOVE && d->rename_move_slots && in->nr_data && in->nr_dst) || in->flags & INSN_ZERO;
+	bool moves = in->flags & INSN_MOVE && d->rename_move_slots && in->nr_data && in->nr_dst;
+	bool done_at_rename = joins || moves || in->flags & INSN_ZERO;
 
 	*p = (struct recipe){
-		.insn = insn, .flags = in->flags, .branch_ports = branch_ports, .length = in->length, .branch = in->branch,
+		.insn = insn, .flags = in->flags, .branch_ports = branch_ports, .branch = in->branch,
 		.decode_uops = in->decode_uops ? in->decode_uops : 1, .class = (uint8_t)latency_class(in),
-		.latency = in->latency, .load_extra = (uint8_t)(in->load_extra + in->address_extra), .timed = timed_flags(in, kind),
+		.latency = in->latency, .load_extra = (uint8_t)(in->load_extra + in->address_extra),
+		.timed = timed_flags(in, kind),
 		.result = (uint8_t)(in->bypass | (in->flags & INSN_VINT ? RESULT_INTEGER : 0)),
 		.takes = (uint8_t)((in->bypass ? TAKES_UNIT : 0) | (in->flags & INSN_FP ? TAKES_FLOAT : 0)),
-		.second = kind & RECIPE_SECOND && in->branch, .stores_result = in->stores_result, .address_extra = in->address_extra,
+		.second = kind & RECIPE_SECOND && in->branch, .stores_result = in->stores_result,
+		.address_extra = in->address_extra,
 	};
 	p->eliminated = done_at_rename && !(in->flags & (INSN_LOAD | INSN_STORE));
 	registers(p, in);
-	origins(p, in);
+	origins(p, d, in);
 	p->slots = in->slots ? in->slots : 1;
 	if (in->flags & INSN_UNMODELLED) {
 		p->slots = (uint8_t)d->unmodelled_uops;
@@ -325,7 +327,8 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	}
 	for (unsigned k = 0; k <= PART_SPLIT; k++)
 		p->part[k] = (struct part){ .use = r->nr_uses, .scheduler = RECIPE_NO_SCHEDULER };
-	p->path = (uint8_t)path_without_uops(p);
+	p->path = (uint8_t)path_of(p);
+	p->simple = simple(p);
 	if (p->second || p->eliminated)
 		return;
 	p->uops = in->nr_uops;
@@ -411,8 +414,9 @@ const char *resource_name(const struct recipes *r, unsigned resource, char *buf)
 		[RESOURCE_FRONTEND] = "frontend", [RESOURCE_UOPCACHE] = "uopcache", [RESOURCE_FETCH] = "fetch",
 		[RESOURCE_PREDECODE] = "predecode", [RESOURCE_DECODE] = "decode", [RESOURCE_COMPLEX] = "decode.complex",
 		[RESOURCE_MICROCODE] = "microcode", [RESOURCE_TAKEN] = "branch.taken", [RESOURCE_RETIRE] = "retire",
-		[RESOURCE_DRAIN] = "store.drain", [RESOURCE_RESTART] = "load.restarts", [RESOURCE_L2] = "l2.bandwidth", [RESOURCE_LLC] = "llc.bandwidth",
-		[RESOURCE_MEMORY] = "memory.bandwidth", [RESOURCE_L2_WRITE] = "l2.bandwidth", [RESOURCE_LLC_WRITE] = "llc.bandwidth",
+		[RESOURCE_DRAIN] = "store.drain", [RESOURCE_RESTART] = "load.restarts", [RESOURCE_L2] = "l2.bandwidth",
+		[RESOURCE_LLC] = "llc.bandwidth", [RESOURCE_MEMORY] = "memory.bandwidth",
+		[RESOURCE_L2_WRITE] = "l2.bandwidth", [RESOURCE_LLC_WRITE] = "llc.bandwidth",
 		[RESOURCE_WALK] = "page.walks",
 	};
 

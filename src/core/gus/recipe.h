@@ -1,10 +1,11 @@
 /*
  * What a static instruction takes of the abstract core: resources, registers, latencies.
  *
- * A resource is something of bounded throughput that an instruction uses an amount of. Ports are conjunctive: for a set S
- * of ports there is one resource of throughput |S|, and a uop that may run on P uses every resource whose S contains P.
- * Together these bounds say what an ideal choice of ports could reach, and no port has to be chosen. Where a core binds uops to
- * pairs of ports, or to ports in turn (core/order/bind.h), what a uop is bound to is a resource beside these, which is chosen each time.
+ * A resource is something of bounded throughput that an instruction uses an amount of. Ports are conjunctive: for a
+ * set S of ports there is one resource of throughput |S|, and a uop that may run on P uses every resource whose S
+ * contains P. Together these bounds say what an ideal choice of ports could reach, and no port has to be chosen. Where
+ * a core binds uops to pairs of ports, or to ports in turn (core/order/bind.h), what a uop is bound to is a resource beside
+ * these, which is chosen each time.
  *
  * Which sets matter is found out from the uops as they appear: every set that a uop may run on, and every union of two
  * known sets that overlap. That is the closure of the groups which LLVM lists by hand. A new set makes new recipes;
@@ -36,8 +37,10 @@ enum recipe_resource {
 	RESOURCE_RETIRE,               /* slots */
 	RESOURCE_DRAIN,                /* stores written to L1D */
 	RESOURCE_RESTART,              /* loads that cross a page or alias a store, and start anew */
-	RESOURCE_L2, RESOURCE_LLC, RESOURCE_MEMORY, /* lines from that level to the one above, and down where those take turns */
-	RESOURCE_L2_WRITE, RESOURCE_LLC_WRITE, /* evicted lines written to that level, where they have a bus of their own */
+	RESOURCE_L2, RESOURCE_LLC, RESOURCE_MEMORY, /* lines from that level to the one above, and down where those
+	                                               take turns */
+	RESOURCE_L2_WRITE, RESOURCE_LLC_WRITE, /* evicted lines written to that level, where they have a bus of their
+	                                          own */
 	RESOURCE_WALK,                 /* page walks; an amount is ticks */
 	RESOURCE_UNITS,
 	RESOURCE_PORTS = RESOURCE_UNITS + CORE_UNITS,
@@ -52,20 +55,19 @@ struct use {
 
 enum { RECIPE_NOWHERE = NR_REGS };
 
-enum { RECIPE_NO_SCHEDULER = 0xff, RECIPE_SCHEDULERS = 0xfe, RECIPE_QUEUED = 0xfd };
-enum { RECIPE_BOUND = CORE_SCHEDULERS };
+enum { RECIPE_NO_SCHEDULER = 0xff, RECIPE_SCHEDULERS = 0xfe };
 
 /*
- * A uop that is bound: of the ports `resource` to one in turn, or by chance to those in one of the `amount` pairs that have any;
- * BOUND_LATE more where it waits for others of its instruction.
+ * A uop that is bound: of the ports `resource` to one in turn, or by chance to those in one of the `amount` pairs that
+ * have any; BOUND_LATE more where it waits for others of its instruction.
  */
 enum { BOUND_IN_TURN, BOUND_LATE = 256 };
 
 /*
- * Uops of one kind: the resources they use, and the scheduler that holds them until they issue. Where that is not the same
- * one for all (RECIPE_SCHEDULERS), or a queue stands in front of it (RECIPE_QUEUED), what follows the uses says `amount` uops
- * go to any of the set `resource` of schedulers, until all uops are told. Where it is the same for all, or none, uops may be bound:
- * RECIPE_BOUND more than the scheduler, or than CORE_SCHEDULERS for none; behind the uses comes one for each that is.
+ * Uops of one kind: the resources they use, and the scheduler that holds them until they issue. Where that is not the
+ * same one for all (RECIPE_SCHEDULERS), what follows the uses says `amount` uops go to any of the set `resource` of
+ * schedulers, until all uops are told. Where it is the same for all, or none, uops may be bound: behind the uses comes
+ * one for each that is.
  */
 struct part {
 	uint32_t use;                  /* first in recipes.use */
@@ -79,8 +81,8 @@ struct part {
 enum { PART_LOAD, PART_COMPUTE, PART_STA, PART_STD, NR_PARTS, PART_SPLIT = NR_PARTS };
 
 /*
- * What forwards a vector register to whom: a result's kind is its bypass, and whether it is of an integer vector; what an
- * instruction takes quickly, that of its own unit (it has a bypass, too), and whether it is of floating point.
+ * What forwards a vector register to whom: a result's kind is its bypass, and whether it is of an integer vector; what
+ * an instruction takes quickly, that of its own unit (it has a bypass, too), and whether it is of floating point.
  */
 enum { RESULT_BYPASS = 3, RESULT_INTEGER = 4, NR_RESULTS = 8 };
 enum { TAKES_UNIT = 1, TAKES_FLOAT = 2, NR_TAKES = 4 };
@@ -88,17 +90,14 @@ enum { TAKES_UNIT = 1, TAKES_FLOAT = 2, NR_TAKES = 4 };
 /* What an instruction is like: the common kinds are timed by a way of their own, which asks less. */
 enum recipe_path {
 	PATH_ANY,
-	PATH_SIMPLE,                   /* as PATH_COMPUTE; no branch, no vector register, all operands and results at one time */
 	PATH_COMPUTE,                  /* one slot, no address, uops that compute alone */
-	PATH_RENAMED,                  /* at most one slot, done by rename */
+	PATH_MEMORY,                   /* one slot, at most one load and one store; no branch */
 	PATH_SECOND,                   /* second of a macro-fused pair */
-	PATH_LOAD,                     /* one load, else as PATH_SIMPLE */
-	PATH_MEMORY,                   /* one slot, at most one load and one store */
 };
 
 /* Flags that only instructions of PATH_ANY have. */
-#define PATH_ANY_FLAGS ((uint32_t)INSN_PREFETCH | INSN_REP | INSN_LOCKED | INSN_ACQUIRE | INSN_FENCE | INSN_SERIALIZE | \
-                        INSN_DISPATCH_SERIALIZE | INSN_FLUSH | INSN_SYSCALL | INSN_MICROCODED)
+#define PATH_ANY_FLAGS ((uint32_t)INSN_PREFETCH | INSN_REP | INSN_LOCKED | INSN_ACQUIRE | INSN_FENCE | \
+                        INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_FLUSH | INSN_SYSCALL | INSN_MICROCODED)
 
 /* The common paths ask for what stands in the first of its two lines of cache alone. */
 struct recipe {
@@ -106,7 +105,8 @@ struct recipe {
 	uint32_t flags;                /* enum insn_flags */
 	uint16_t timed;                /* enum timed_flags that each record of it has */
 	uint8_t path;                  /* enum recipe_path */
-	uint8_t slots, uops, decode_uops, branch; /* slots: 0 of a fused pair's branch, or move; decode_uops: 0 of what comes along with that; uops: unfused */
+	uint8_t slots, uops, decode_uops, branch; /* slots: 0 of a fused pair's branch, or move; decode_uops: 0 of
+	                                             what comes along with that; uops: unfused */
 	uint8_t latency, load_extra, class;
 	uint8_t address_extra;         /* of load_extra, what a load's address takes, before the access */
 	uint8_t nr_addr, nr_data, nr_dst;
@@ -116,26 +116,30 @@ struct recipe {
 	bool second;                   /* of a macro-fused pair: nothing of its own */
 	bool stores_result;            /* what it computes is stored as soon as it is there */
 	bool eliminated;               /* a move or zero idiom that rename does */
+	bool simple;                   /* all operands and results at one time, none a vector register; not
+	                                  eliminated */
 	_Alignas(8) struct part part[NR_PARTS + 1];
 	uint8_t data_late[INSN_DATAS], dst_latency[INSN_DSTS];
 	uint16_t branch_ports;         /* first of a pair: those of the branch */
-	uint8_t length;
-	uint8_t sync_uses, stack_pointer; /* uses behind those of PART_SPLIT: of the uop that brings that register up to date; 0: none */
+	uint8_t sync_uses, stack_pointer; /* uses behind those of PART_SPLIT: of the uop that brings that register up
+	                                     to date; 0: none */
 	/* Who looks for loads whose address comes straight from a load wants these; sets of general registers. */
-	bool from_load;                /* what it writes comes straight from its load */
+	uint8_t base;                  /* the register that its address comes from; REG_NONE: it is never simple */
 	uint8_t copies;                /* the general register that it copies; REG_NONE: it does not */
+	bool from_load;                /* what it writes comes straight from its load */
 	uint64_t writes, loads;        /* it writes; of these, what it does not write back to */
 };
-_Static_assert(offsetof(struct recipe, part[PART_STA]) == 64 && sizeof(struct recipe) == 128, "two lines, and what they hold");
+_Static_assert(offsetof(struct recipe, part[PART_STA]) == 64 && sizeof(struct recipe) == 128,
+               "two lines, and what they hold");
 
 struct recipes {
 	const struct core_desc *desc;
 	const struct code *code;
 	uint8_t stack_pointer;         /* who makes RECIPE_SYNC says first which register that is */
-	unsigned queued;               /* schedulers that the queue stands in front of: a bit set */
 	uint16_t pair[BIND_PAIRS], paired; /* of ports, to which uops are bound by chance; all of them */
 	uint16_t turn;                 /* ports to which uops are bound in turn */
-	unsigned nr_pairs, nr_own;     /* the first groups are the pairs, and each port of `turn`: for what is bound alone */
+	unsigned nr_pairs, nr_own;     /* the first groups are the pairs, and each port of `turn`: for what is bound
+	                                  alone */
 	uint16_t group[NR_GROUPS];     /* sets of ports, in the order they were found */
 	unsigned nr_groups;            /* another thread reads it with acquire, and then those groups */
 	struct recipe *recipe;         /* [nr]: reserved address space, never moves */
@@ -146,7 +150,8 @@ struct recipes {
 };
 
 /* Kinds of execution that have recipes of their own. Pairs are those of core/order/pair.h. */
-enum { RECIPE_PLAIN, RECIPE_TAKEN = 1, RECIPE_FIRST = 2 /* of a pair */, RECIPE_SECOND = 4, RECIPE_SYNC = 8 /* rename.stack_ports */, NR_RECIPE_KINDS = 16 };
+enum { RECIPE_PLAIN, RECIPE_TAKEN = 1, RECIPE_FIRST = 2 /* of a pair */, RECIPE_SECOND = 4,
+       RECIPE_SYNC = 8 /* rename.stack_ports */, NR_RECIPE_KINDS = 16 };
 
 /* `desc` and `code` must outlive the recipes. 0 or -errno. */
 int  recipes_init(struct recipes *r, const struct core_desc *desc, const struct code *code);

@@ -50,6 +50,27 @@ void taint_users_fini(struct taint_users *u)
 
 /* --- words ------------------------------------------------------------------------------------------- */
 
+/* What ended with instruction `old` goes on to `now`: nobody in the words from behind that one's to this one's. */
+static inline void taint_go_on(uint64_t *bits, const uint32_t words, uint64_t old, uint64_t now)
+{
+	uint64_t word = now / 64 - old / 64 < words ? old / 64 : now / 64 - words;
+
+	while (__builtin_expect(word++ != now / 64, 0))
+		bits[word & (words - 1)] = 0;
+}
+
+/* Whether a word of what ended with that instruction is remembered. */
+static inline bool taint_remembers(const struct taints *p, uint64_t old)
+{
+	return p->now / 64 - old / 64 < p->words;
+}
+
+/* Whether the set still says anything: it was not passed by, and someone in it can still be in the window. */
+static inline bool taint_alive(const struct taints *p, taint a)
+{
+	return a && p->next - a + 2 < p->mask && taint_remembers(p, p->made[(a - 1) & p->mask]);
+}
+
 /* Members, as they were when `made` was the youngest instruction. */
 struct held {
 	const uint64_t *bits;
@@ -62,24 +83,6 @@ static struct held held(const struct taints *p, taint a)
 	return (struct held){ &p->bits[at * p->words], p->made[at] };
 }
 
-/* to = a | b, of instructions up to `now`. Where the older has what was a ring before, the younger's alone holds. */
-static inline void join(uint64_t *restrict to, const uint32_t words, struct held a, struct held b, uint64_t now)
-{
-	struct held older = a.made < b.made ? a : b, younger = a.made < b.made ? b : a;
-
-	for (uint32_t i = 0; i < words; i++)
-		to[i] = a.bits[i] | b.bits[i];
-	for (uint64_t word = older.made / 64; word++ != younger.made / 64;)
-		to[word & (words - 1)] = younger.bits[word & (words - 1)];
-	taint_go_on(to, words, younger.made, now);
-}
-
-static inline void copy(uint64_t *restrict to, const uint32_t words, struct held a, uint64_t now)
-{
-	memcpy(to, a.bits, words * sizeof *to);
-	taint_go_on(to, words, a.made, now);
-}
-
 /* Where the next set's members go. */
 static inline uint64_t *new_set(struct taints *p)
 {
@@ -89,49 +92,58 @@ static inline uint64_t *new_set(struct taints *p)
 	return &p->bits[at * p->words];
 }
 
-/* Of the sizes that cores have, each has a loop of its own, so that the words go in registers. */
+/* a | b, of instructions up to now. Where the older has what was a ring before, the younger's alone holds. */
 static taint new_union(struct taints *p, struct held a, struct held b)
 {
-	uint64_t *to = new_set(p);
+	struct held older = a.made < b.made ? a : b, younger = a.made < b.made ? b : a;
+	uint64_t *restrict to = new_set(p);
+	const uint32_t words = p->words;
 
-	if (p->words == 8)
-		join(to, 8, a, b, p->now);
-	else if (p->words == 16)
-		join(to, 16, a, b, p->now);
-	else
-		join(to, p->words, a, b, p->now);
+	for (uint32_t i = 0; i < words; i++)
+		to[i] = a.bits[i] | b.bits[i];
+	for (uint64_t word = older.made / 64; word++ != younger.made / 64;)
+		to[word & (words - 1)] = younger.bits[word & (words - 1)];
+	taint_go_on(to, words, younger.made, p->now);
 	return p->next;
 }
 
-static inline uint64_t *new_copy(struct taints *p, struct held a)
+static uint64_t *new_copy(struct taints *p, struct held a)
 {
 	uint64_t *to = new_set(p);
 
-	if (__builtin_expect(p->words == 8, 1))
-		copy(to, 8, a, p->now);
-	else if (p->words == 16)
-		copy(to, 16, a, p->now);
-	else
-		copy(to, p->words, a, p->now);
+	memcpy(to, a.bits, p->words * sizeof *to);
+	taint_go_on(to, p->words, a.made, p->now);
 	return to;
 }
 
 /* --- sets -------------------------------------------------------------------------------------------- */
 
-taint taint_union_slow(struct taints *p, taint a, taint b)
+bool taint_has(const struct taints *p, taint a, uint64_t insn)
 {
-	return new_union(p, held(p, a), held(p, b));
+	if (insn > p->made[(a - 1) & p->mask] || !taint_alive(p, a))
+		return false;
+	uint64_t at = insn & (p->words * UINT64_C(64) - 1);
+	return p->bits[((a - 1) & p->mask) * p->words + at / 64] >> (at & 63) & 1;
 }
 
-taint taint_add_slow(struct taints *p, taint a)
+taint taint_union(struct taints *p, taint a, taint b)
+{
+	if (a == b || !taint_alive(p, b))
+		return a;
+	return taint_alive(p, a) ? new_union(p, held(p, a), held(p, b)) : b;
+}
+
+taint taint_add(struct taints *p, taint a)
 {
 	uint64_t *bits;
 
+	if (taint_has(p, a, p->now))
+		return a;
 	if (__builtin_expect(taint_alive(p, a), 1)) {
 		bits = new_copy(p, held(p, a));
 	} else {
 		bits = new_set(p);
-		taint_none(bits, p->words);
+		memset(bits, 0, p->words * sizeof *bits);
 	}
 	bits[p->now / 64 & (p->words - 1)] |= UINT64_C(1) << (p->now & 63);
 	return p->next;
@@ -152,4 +164,16 @@ taint taint_of_users(struct taints *p, const struct taint_users *u)
 taint taint_union_users(struct taints *p, taint a, const struct taint_users *u)
 {
 	return taint_union(p, a, taint_of_users(p, u));
+}
+
+void taint_use(const struct taints *p, struct taint_users *u, bool idle, taint from)
+{
+	if (idle) {
+		memset(u->bits, 0, p->words * sizeof *u->bits);
+		u->from = from;
+	} else {
+		taint_go_on(u->bits, p->words, u->last, p->now);
+	}
+	u->bits[p->now / 64 & (p->words - 1)] |= UINT64_C(1) << (p->now & 63);
+	u->last = p->now;
 }

@@ -1,13 +1,15 @@
 /*
  * Sets of dynamic instructions, for causality: which of the last Q instructions determine a time.
  *
- * Instructions are numbered as they come. A set is a bit for each of the last Q numbers, in a ring of words of 64, which are forgotten as
- * a whole: so the ring has 63 bits more than Q, rounded up to a power of two of words, W. Sets never change once they are made: to copy one is to copy its number, and to add to one makes a new
- * one, in a ring of sets. Nothing is counted or freed: a set made more than Q instructions ago holds only members that
- * everybody has forgotten, so that what the ring has passed by is the empty set.
+ * Instructions are numbered as they come. A set is a bit for each of the last Q numbers, in a ring of words of 64,
+ * which are forgotten as a whole: so the ring has 63 bits more than Q, rounded up to a power of two of words, W. Sets
+ * never change once they are made: to copy one is to copy its number, and to add to one makes a new one, in a ring of
+ * sets. Nothing is counted or freed: a set made more than Q instructions ago holds only members that everybody has
+ * forgotten, so that what the ring has passed by is the empty set.
  *
- * Invariant: set s, made when instruction `made[s]` was the youngest, holds members up to made[s] in the W words that end with its own;
- * word w of these stands at w % W, and its bits beyond made[s] are 0. It is the same of users, up to `last`.
+ * Invariant: set s, made when instruction `made[s]` was the youngest, holds members up to made[s] in the W words that
+ * end with its own; word w of these stands at w % W, and its bits beyond made[s] are 0. It is the same of users, up to
+ * `last`.
  *
  * A `users` is the set of a resource, which only ever gets further members: it is changed in place, and made
  * a set of its own when somebody has to wait for the resource.
@@ -47,72 +49,19 @@ int  taint_users_init(struct taint_users *u, const struct taints *p);
 void taint_users_fini(struct taint_users *u);
 
 /* a | b, and a | {the youngest}. */
-taint taint_union_slow(struct taints *p, taint a, taint b);
-taint taint_add_slow(struct taints *p, taint a);
+taint taint_union(struct taints *p, taint a, taint b);
+taint taint_add(struct taints *p, taint a);
+/* Whether `insn`, in the window, is in it. */
+bool  taint_has(const struct taints *p, taint a, uint64_t insn);
 /* The users and those in `from`, as a set. */
 taint taint_of_users(struct taints *p, const struct taint_users *u);
 /* a | these */
 taint taint_union_users(struct taints *p, taint a, const struct taint_users *u);
 
-/* What ended with instruction `old` goes on to `now`: nobody in the words from behind that one's to this one's. */
-static inline void taint_go_on(uint64_t *bits, const uint32_t words, uint64_t old, uint64_t now)
-{
-	uint64_t word = now / 64 - old / 64 < words ? old / 64 : now / 64 - words;
-
-	while (__builtin_expect(word++ != now / 64, 0))
-		bits[word & (words - 1)] = 0;
-}
-
-/* Whether a word of what ended with that instruction is remembered. */
-static inline bool taint_remembers(const struct taints *p, uint64_t old)
-{
-	return p->now / 64 - old / 64 < p->words;
-}
-
-/* Whether the set still says anything: it was not passed by, and someone in it can still be in the window. */
-static inline bool taint_alive(const struct taints *p, taint a)
-{
-	return a && p->next - a + 2 < p->mask && taint_remembers(p, p->made[(a - 1) & p->mask]);
-}
-
-/* `insn`: in the window. */
-static inline bool taint_has(const struct taints *p, taint a, uint64_t insn)
-{
-	if (insn > p->made[(a - 1) & p->mask] || !taint_alive(p, a))
-		return false;
-	uint64_t at = insn & (p->words * UINT64_C(64) - 1);
-	return p->bits[((a - 1) & p->mask) * p->words + at / 64] >> (at & 63) & 1;
-}
-
-static inline taint taint_union(struct taints *p, taint a, taint b)
-{
-	return a == b || !taint_alive(p, b) ? a : !taint_alive(p, a) ? b : taint_union_slow(p, a, b);
-}
-
-static inline taint taint_add(struct taints *p, taint a)
-{
-	return taint_has(p, a, p->now) ? a : taint_add_slow(p, a);
-}
-
-static inline void taint_none(uint64_t *bits, uint32_t words)
-{
-	if (__builtin_expect(words == 8, 1))   /* of most cores: without a call */
-		memset(bits, 0, 8 * sizeof *bits);
-	else
-		memset(bits, 0, words * sizeof *bits);
-}
-
-/* The youngest instruction uses the resource; `idle`: nobody has been using it since it was free, and `from` determines when it begins to. */
-static inline void taint_use(const struct taints *p, struct taint_users *u, bool idle, taint from)
-{
-	if (idle) {
-		taint_none(u->bits, p->words);
-		u->from = from;
-	} else {
-		taint_go_on(u->bits, p->words, u->last, p->now);
-	}
-	u->bits[p->now / 64 & (p->words - 1)] |= UINT64_C(1) << (p->now & 63);
-	u->last = p->now;
-}
+/*
+ * The youngest instruction uses the resource; `idle`: nobody has been using it since it was free, and `from`
+ * determines when it begins to.
+ */
+void taint_use(const struct taints *p, struct taint_users *u, bool idle, taint from);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * To which ports rename binds a uop that could use several: to a pair of ports (rename.bind_pairs), or to one port in turn
  * (rename.bind_turn). Which port of its pair a uop takes is found out when it issues. Both cores choose so, in core/ooo/rename.c and
- * core/gus/access.h; when a port is free each keeps in its own way. Binding by counts (rename.bind_ports) is in core/ooo/rename.h.
+ * core/gus/ports.h; when a port is free each keeps in its own way. Binding by counts (rename.bind_ports) is in core/ooo/rename.h.
  */
 #ifndef CYCLEWISE_CORE_ORDER_BIND_H
 #define CYCLEWISE_CORE_ORDER_BIND_H

@@ -1,7 +1,7 @@
 /*
  * Which stores are one write, by their addresses alone: those that follow each other to the same aligned block of
  * store_queue.merge_bytes may be, and one of a part of 4 bytes may have to wait for a write of the same. Whether that write has begun,
- * or is over long enough, each core finds out in its own way: core/ooo/lsq.c and core/gus/drain.h.
+ * or is over long enough, each core finds out in its own way: core/ooo/lsq.c and abstract_drain.h.
  */
 #ifndef CYCLEWISE_CORE_ORDER_MERGE_H
 #define CYCLEWISE_CORE_ORDER_MERGE_H

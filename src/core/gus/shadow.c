@@ -1,0 +1,120 @@
+#include "core/gus/shadow.h"
+
+#define SHADOW_GRANULE (UINT64_MAX >> 8)
+
+static unsigned bytes_of(uint64_t granule, uint64_t addr, uint64_t end)
+{
+	uint64_t from = granule * GRANULE < addr ? addr - granule * GRANULE : 0;
+	uint64_t to = (granule + 1) * GRANULE > end ? end - granule * GRANULE : GRANULE;
+	return (0xffu >> (GRANULE - (to - from))) << from & 0xffu;
+}
+
+static uint32_t shadow_bit(uint64_t granule)
+{
+	return 1u << (granule / SHADOW_BUCKETS ^ granule / SHADOW_BUCKETS / 32) % 32;
+}
+
+static bool shadow_holds(const struct shadow *s, uint32_t at)
+{
+	return at && s->nr_nodes - at < SHADOW_NODES;
+}
+
+/*
+ * Of the chain from `at` on, where one goes on behind a node that has those bytes of the granule: nobody finds there
+ * what it has, too.
+ */
+static uint32_t shadow_behind(const struct shadow *s, uint32_t at, uint64_t granule, unsigned bytes)
+{
+	while (shadow_holds(s, at)) {
+		const struct shadow_node *node = &s->node[(at - 1) % SHADOW_NODES];
+		if (node->granule != (granule & SHADOW_GRANULE) || node->bytes & ~bytes)
+			break;
+		at = node->next;
+	}
+	return at;
+}
+
+/* Of one granule, those bytes. */
+static void shadow_write(struct shadow *s, uint64_t granule, unsigned bytes, uint32_t store, bool aliases)
+{
+	struct shadow_bucket *bucket = &s->bucket[granule % SHADOW_BUCKETS];
+	uint32_t others = shadow_holds(s, bucket->youngest) ? bucket->granules : 0;
+
+	s->node[s->nr_nodes % SHADOW_NODES] = (struct shadow_node){
+		.granule = granule & SHADOW_GRANULE, .next = shadow_behind(s, bucket->youngest, granule, bytes),
+		.store = store, .bytes = (uint8_t)bytes,
+	};
+	*bucket = (struct shadow_bucket){ ++s->nr_nodes, others | shadow_bit(granule) };
+	if (aliases)
+		s->place[granule % SHADOW_PLACES] = (struct shadow_place){ granule, store };
+}
+
+void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes, bool aliases)
+{
+	uint32_t store = s->nr_stores++;
+
+	s->extent[store & OUTCOME_FAR] = (struct shadow_extent){ (uint16_t)(bytes < UINT16_MAX ? bytes : UINT16_MAX),
+	                                                         (uint16_t)addr };
+	if (__builtin_expect(addr % GRANULE + bytes <= GRANULE, 1)) {
+		shadow_write(s, addr / GRANULE, ((1u << bytes) - 1) << addr % GRANULE, store, aliases);
+		return;
+	}
+	/* Of a huge one (rep stos) the beginning: who reads the rest comes long after it. */
+	if (bytes > WHOLE_STORE)
+		bytes = WHOLE_STORE;
+	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++)
+		shadow_write(s, g, bytes_of(g, addr, addr + bytes), store, aliases);
+}
+
+/* Of bytes of one granule: a bit each. */
+static struct source shadow_granule(const struct shadow *s, uint64_t granule, unsigned want)
+{
+	const struct shadow_bucket *bucket = &s->bucket[granule % SHADOW_BUCKETS];
+	uint32_t at = bucket->granules & shadow_bit(granule) ? bucket->youngest : 0;
+
+	while (shadow_holds(s, at)) {
+		const struct shadow_node *node = &s->node[(at - 1) % SHADOW_NODES];
+		uint32_t back = s->nr_stores - node->store;
+		if (back > OUTCOME_FAR)
+			break;
+		if (node->granule == (granule & SHADOW_GRANULE) && node->bytes & want)
+			return (struct source){ back, (node->bytes & want) == want };
+		at = node->next;
+	}
+	return (struct source){ 0, false };
+}
+
+struct source shadow_load(const struct shadow *s, uint64_t addr, uint32_t bytes)
+{
+	const uint64_t end = addr + bytes, first = addr / GRANULE;
+	struct source from = { 0, true };
+
+	for (uint64_t g = first; g * GRANULE < end; g++) {
+		struct source one = shadow_granule(s, g, bytes_of(g, addr, end));
+		from.whole &= one.whole && (g == first || one.distance == from.distance);
+		if (one.distance && (!from.distance || one.distance < from.distance))
+			from.distance = one.distance;
+	}
+	return from;
+}
+
+/* How many stores back the youngest is at the place of this granule in another page, 0: none that is near. */
+static unsigned shadow_alias_of(const struct shadow *s, uint64_t granule)
+{
+	const struct shadow_place *p = &s->place[granule % SHADOW_PLACES];
+	uint32_t back = s->nr_stores - p->store;
+
+	return p->granule && p->granule != granule && back <= OUTCOME_FAR ? back : 0;
+}
+
+unsigned shadow_alias(const struct shadow *s, uint64_t addr, uint32_t bytes)
+{
+	unsigned nearest = 0;
+
+	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++) {
+		unsigned here = shadow_alias_of(s, g);
+		if (here && (!nearest || here < nearest))
+			nearest = here;
+	}
+	return nearest;
+}
