@@ -76,16 +76,9 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(branch, btb1_ways, 4, 1, 64, "ways", "associativity of the first-level BTB") \
 	X(branch, btb_entries, 4096, 16, 65536, "entries", "second-level (or only) BTB") \
 	X(branch, btb_ways, 4, 1, 64, "ways", "associativity of the second-level (or only) BTB") \
-	X(branch, btb_block, 16, 1, 64, "bytes", "aligned code bytes whose branches compete for one set of the BTB") \
 	X(branch, ras_entries, 16, 1, 256, "entries", "return address stack") \
-	X(branch, override_history, 0, 0, 1000, "", \
-	  "TAGE tables of longer histories answer late and override the others; 0: all at once (ooo only)") \
-	X(branch, override_bubble, 3, 1, 20, "cycles", \
-	  "bubble of fetch (of prediction, if decoupled) when a late TAGE table overrides") \
 	X(branch, base_entries, 4096, 16, 1048576, "entries", "bimodal base predictor") \
 	X(branch, hysteresis_shift, 2, 0, 4, "log2", "base entries that share a hysteresis bit") \
-	X(branch, loop_entries, 0, 0, 1024, "entries", "loop predictor, 4-way; 0: none") \
-	X(branch, corrector, 0, 0, 1, "0/1", "1: statistical corrector") \
 	X(branch, indirect_entries, 512, 0, 65536, "entries", \
 	  "indirect target predictor, a tagged table; 0: BTB only") \
 	X(branch, indirect_tables, 4, 1, 8, "tables", "tables of the indirect predictor, with geometric histories") \
@@ -103,7 +96,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	  "instructions that access memory, renamed and dispatched per cycle; 0: any number") \
 	X(rename, latency, 1, 0, 20, "cycles", "uop queue to the reorder buffer") \
 	X(rename, move_slots, 0, 0, 64, "moves", "eliminated moves in flight, each register bank; 0: moves execute") \
-	X(rename, move_release, 2, 0, 20, "cycles", "overwrite of an eliminated move to the reuse of its slot") \
 	X(rename, bind_ports, 0, 0, 1, "0/1", \
 	  "1: ports are bound at rename, the least loaded (Skylake); 0: at issue, the first free") \
 	X(rename, bind_alternate, 0, 0, 65535, "ports", \
@@ -131,7 +123,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	  "1: a result of flags alone takes no physical register; 0: one of the integer bank") \
 	X(bypass, fp, 0, 0, 8, "cycles", "integer vector result to floating-point consumer") \
 	X(wide, closes, 0, 0, 65535, "ports", "ports closed to vector uops while 512-bit uops are in flight") \
-	X(serialize, latency, 0, 0, 1000, "cycles", "extra dispatch stall of a serialising instruction") \
 	X(flush, latency, 1, 0, 100, "cycles", "commit of a flushing instruction to the next fetch") \
 	X(exception, latency, 50, 0, 10000, "cycles", \
 	  "faulting instruction at commit to the first fetch of the handler") \
@@ -166,8 +157,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	  "stores written into L1D per cycle; one that crosses a line is written in two") \
 	X(store_queue, merge_bytes, 0, 0, 64, "bytes", \
 	  "aligned block within which successive stores coalesce; a store across two is two; 0: none") \
-	X(store_queue, merge_width, 2, 1, 8, "stores/cycle", \
-	  "stores of one block that leave the queue at a time; a store across blocks leaves alone") \
 	X(store_queue, part_recent, 0, 0, 50, "cycles", \
 	  "coalescing: so long behind a write, a partial store to the same 4 bytes fails") \
 	X(store_queue, part_again, 0, 0, 50, "cycles", \
@@ -280,14 +269,12 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(page, bits, 12, 12, 30, "log2 bytes", "page size the TLBs see: 12 or 21") \
 	X(page, colour_seed, 1, 0, 2147483647, "", "seed of the virtual-to-physical hash; 0: identity") \
 	X(prefetch, l1_stride, 0, 0, 256, "entries", "L1D stride prefetcher, by instruction; 0: none") \
-	X(prefetch, l1_stride_bytes, 2048, 0, 65536, "bytes", "longest stride that the L1D stride prefetcher follows") \
 	X(prefetch, l1_next, 0, 0, 1, "0/1", "1: next line into L1D on an ascending access to a recently filled line") \
 	X(prefetch, l1_next_miss, 0, 0, 1, "0/1", "1: next line into L1D on every miss (BOOM)") \
 	X(prefetch, l1i_next, 0, 0, 8, "lines", "next lines into L1I on every miss") \
 	X(prefetch, l2_adjacent, 0, 0, 1, "0/1", "1: the other line of a 128-byte pair on an L2 miss") \
 	X(prefetch, l2_stream, 0, 0, 256, "pages", "L2 streamer: pages tracked; 0: none") \
-	X(prefetch, l2_stream_ahead, 20, 1, 64, "lines", "lines that the L2 streamer runs ahead") \
-	X(prefetch, l2_stream_degree, 2, 1, 8, "lines", "prefetches of the L2 streamer per access")
+	X(prefetch, l2_stream_ahead, 20, 1, 64, "lines", "lines that the L2 streamer runs ahead")
 
 #define CORE_PARAMS(X) FRONTEND_PARAMS(X) BACKEND_PARAMS(X) SCHEDULER_PARAMS(X) LSQ_PARAMS(X) MEMORY_PARAMS(X)
 

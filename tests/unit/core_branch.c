@@ -19,12 +19,11 @@
 #include "core/predict/branch.h"
 #include "core/params.h"
 
-/* A TAGE-SC-L of 8 KB over directions. */
+/* The TAGE of a TAGE-SC-L of 8 KB, over directions. */
 static const char *const base[] = {
 	"branch.history=directions",
 	"branch.tage=256/4/8 256/7/8 256/12/8 256/21/8 512/36/12 512/63/12 512/110/12 512/192/12 128/335/12 128/640/12",
-	"branch.base_entries=4096", "branch.hysteresis_shift=2", "branch.loop_entries=8", "branch.corrector=1",
-	"branch.indirect_history=64",
+	"branch.base_entries=4096", "branch.hysteresis_shift=2", "branch.indirect_history=64",
 };
 
 /* A unit of skylake-sp with that and `settings` ("a.b=c;a.c=d") applied. */
@@ -43,8 +42,6 @@ static struct branch_unit *unit(const char *settings)
 	g_strfreev(set);
 	return b;
 }
-
-#define TAGE_ALONE "branch.corrector=0;branch.loop_entries=0"
 
 static struct insn branch_at(uint64_t pc, enum branch_kind kind, uint64_t target)
 {
@@ -86,9 +83,9 @@ static unsigned alternating(const char *settings, unsigned from)
 
 static void alternation_needs_history(void **state)
 {
-	assert_int_equal(alternating(TAGE_ALONE, 100), 0);
-	assert_int_equal(alternating("branch.predictor=gshare;" TAGE_ALONE, 100), 0);
-	assert_int_equal(alternating("branch.predictor=bimodal;" TAGE_ALONE, 0), 1000);
+	assert_int_equal(alternating("", 100), 0);
+	assert_int_equal(alternating("branch.predictor=gshare", 100), 0);
+	assert_int_equal(alternating("branch.predictor=bimodal", 0), 1000);
 }
 
 /* A loop of `count` branches, entered over and over with nothing else in between; mispredictions of the last `times`. */
@@ -108,18 +105,12 @@ static unsigned loop_of(const char *settings, unsigned count, unsigned times)
 	return missed;
 }
 
-static void loops_longer_than_the_history_need_their_predictor(void **state)
+static void exits_beyond_the_history_are_a_surprise(void **state)
 {
-	static const char *const short_history = "branch.tage=256/4/8 256/8/8 256/16/9;branch.corrector=0";
-	char *without = g_strconcat(short_history, ";branch.loop_entries=0", NULL);
-	char *with = g_strconcat(short_history, ";branch.loop_entries=8", NULL);
+	static const char *const short_history = "branch.tage=256/4/8 256/8/8 256/16/9";
 
-	assert_int_equal(loop_of(without, 10, 100), 0);  /* the history holds a whole round */
-	assert_int_equal(loop_of(without, 100, 100), 100); /* not so: each exit is a surprise */
-	assert_int_equal(loop_of(with, 100, 100), 0);
-	assert_int_equal(loop_of(with, 1000, 100), 0);
-	g_free(without);
-	g_free(with);
+	assert_int_equal(loop_of(short_history, 10, 100), 0);    /* the history holds a whole round */
+	assert_int_equal(loop_of(short_history, 100, 100), 100); /* not so: each exit is a surprise */
 }
 
 /* A branch that goes as the one `distance` branches before, which is random. */
@@ -145,12 +136,12 @@ static unsigned correlated(const char *settings, unsigned distance)
 
 static void correlated_branches_are_learnt_over_a_distance(void **state)
 {
-	assert_int_equal(correlated(TAGE_ALONE, 1), 1);
-	assert_int_equal(correlated(TAGE_ALONE, 6), 0);
-	assert_int_equal(correlated(TAGE_ALONE, 20), 0);
+	assert_int_equal(correlated("", 1), 1);
+	assert_int_equal(correlated("", 6), 0);
+	assert_int_equal(correlated("", 20), 0);
 	/* Of 3000, where the history is too short, and where there is none. */
-	assert_int_equal(correlated("branch.tage=256/2/8 256/4/8;" TAGE_ALONE, 6), 1523);
-	assert_int_equal(correlated("branch.predictor=bimodal;" TAGE_ALONE, 1), 1517);
+	assert_int_equal(correlated("branch.tage=256/2/8 256/4/8", 6), 1523);
+	assert_int_equal(correlated("branch.predictor=bimodal", 1), 1517);
 }
 
 static void returns_come_from_the_stack(void **state)
@@ -189,7 +180,7 @@ static void an_empty_stack_knows_nothing(void **state)
 }
 
 /* 64 sets of 4 ways by blocks of 16 bytes. */
-#define SMALL_BTB "branch.btb1_entries=0;branch.btb_entries=256;branch.btb_ways=4;branch.btb_block=16"
+#define SMALL_BTB "branch.btb1_entries=0;branch.btb_entries=256;branch.btb_ways=4"
 
 static unsigned btb_misses(struct branch_unit *b, uint64_t first, unsigned nr, uint64_t distance)
 {
@@ -493,11 +484,10 @@ static void synthetic_rates(void **state)
 		const char *settings;
 		unsigned conditional, target;
 	} expected[] = {
-		{ "", 48389, 5938 },
-		{ TAGE_ALONE, 53490, 5938 },
-		{ "branch.predictor=gshare;" TAGE_ALONE, 54861, 5938 },
-		{ "branch.predictor=bimodal;" TAGE_ALONE, 53368, 5938 },
-		{ "branch.indirect_entries=0;branch.ras_entries=4", 48389, 6722 },
+		{ "", 53490, 5938 },
+		{ "branch.predictor=gshare", 54861, 5938 },
+		{ "branch.predictor=bimodal", 53368, 5938 },
+		{ "branch.indirect_entries=0;branch.ras_entries=4", 53490, 6722 },
 	};
 
 	for (unsigned e = 0; e < G_N_ELEMENTS(expected); e++) {
@@ -540,8 +530,6 @@ static void sizes_must_fit(void **state)
 {
 	assert_no_unit("branch.base_entries=5000", "branch.base_entries is 5000, which is not a power of two");
 	assert_string_equal(error_get()->remedy, "try 4096");
-	assert_no_unit("branch.loop_entries=6", "branch.loop_entries is 6, which is not a power of two");
-	assert_no_unit("branch.btb_block=24", "branch.btb_block is 24, which is not a power of two");
 	assert_no_unit("branch.btb_entries=4000", "branch.btb_entries: 4000 entries in 4 ways are not a power of two of sets");
 	assert_no_unit("branch.btb1_ways=3", "branch.btb1_entries: 2048 entries in 3 ways are not a power of two of sets");
 	assert_no_unit("branch.indirect_entries=500", "branch.indirect_entries: 500 entries in 4 tables are not a power of two each");
@@ -553,7 +541,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(alternation_needs_history),
-		cmocka_unit_test(loops_longer_than_the_history_need_their_predictor),
+		cmocka_unit_test(exits_beyond_the_history_are_a_surprise),
 		cmocka_unit_test(correlated_branches_are_learnt_over_a_distance),
 		cmocka_unit_test(returns_come_from_the_stack),
 		cmocka_unit_test(an_empty_stack_knows_nothing),

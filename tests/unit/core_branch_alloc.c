@@ -47,14 +47,13 @@ static void each_fails(const char *core, const char *setting, int allocations)
 	branch_free(NULL);
 }
 
-/* The unit, its state; the predictor's own; two levels of BTB, indirect targets, loops. */
+/* The unit, its state; the predictor's own; two levels of BTB, indirect targets. */
 static void every_predictor(void **state)
 {
 	each_fails("skylake-sp", "branch.predictor=tage", 2 + 4 + 3);
 	each_fails("skylake-sp", "branch.predictor=gshare", 2 + 4 + 3);
 	each_fails("skylake-sp", "branch.predictor=bimodal", 2 + 2 + 3);
-	each_fails("skylake-sp", "branch.loop_entries=8", 2 + 4 + 4);
-	each_fails("boom", "branch.btb1_entries=0", 2 + 4 + 2);
+	each_fails("boom", "branch.btb1_entries=0", 2 + 4 + 1);
 }
 
 int main(void)

@@ -109,31 +109,27 @@ static void t112_taken_in_flight(void **state)
 }
 
 /*
- * A loop of 12 iterations in another, of blocks of a cycle each: its exit, which is told by 11 branches before it, is late where only tables of
- * up to 4 are quick, and takes three cycles in place of one.
+ * A loop of 12 iterations in another, of blocks of a cycle each: its exit is told by 11 branches before it, and takes
+ * one cycle.
  */
-static void t113_override(void **state)
+static void t113_inner_loop(void **state)
 {
 	enum { INNER = 12, ROUNDS = 400 };
+	struct machine *m = machine_new();
 
-	for (int32_t quick = 0; quick <= 16; quick += quick ? 12 : 4) {
-		struct machine *m = machine_new();
-		strcpy(m->desc.predictor, "tage");
-		strcpy(m->desc.tage, "1024/4/10 1024/16/12");
-		m->desc.fetch_runahead = 16;
-		m->desc.branch_override_history = quick;
-		m->desc.branch_override_bubble = 3;
-		uint32_t inner = make_branch(m, BRANCH_CONDITIONAL, 0x1000), outer = make_branch(m, BRANCH_CONDITIONAL, 0x1000);
-		for (int i = 0; i < ROUNDS; i++) {
-			for (int n = 0; n < INNER - 1; n++)
-				run_taken(m, inner);
-			run_insn(m, inner);
-			run_taken(m, outer);
-		}
-		machine_time(m);
-		assert_int_equal(between(m, (ROUNDS - 11) * (INNER + 1), (ROUNDS - 1) * (INNER + 1)), 10 * (INNER + (quick == 4 ? 3 : 1)));
-		machine_free(m);
+	strcpy(m->desc.predictor, "tage");
+	strcpy(m->desc.tage, "1024/4/10 1024/16/12");
+	m->desc.fetch_runahead = 16;
+	uint32_t inner = make_branch(m, BRANCH_CONDITIONAL, 0x1000), outer = make_branch(m, BRANCH_CONDITIONAL, 0x1000);
+	for (int i = 0; i < ROUNDS; i++) {
+		for (int n = 0; n < INNER - 1; n++)
+			run_taken(m, inner);
+		run_insn(m, inner);
+		run_taken(m, outer);
 	}
+	machine_time(m);
+	assert_int_equal(between(m, (ROUNDS - 11) * (INNER + 1), (ROUNDS - 1) * (INNER + 1)), 10 * (INNER + 1));
+	machine_free(m);
 }
 
 /* The first miss of L1I goes to memory: the packet's first instruction has DR-L1 and the stall. */
@@ -173,6 +169,37 @@ static void t130_uop_cache(void **state)
 	/* uop cache: 6 a cycle */
 	assert_int_equal(timed_dispatch(committed(m, 192 + 90)) - timed_dispatch(committed(m, 192)), 15);
 	machine_free(m);
+}
+
+/*
+ * The same through windows of 8 uops, two ways of 6 each: where a set has no more than one, though uopcache.max_ways is
+ * three, they are not cached, and the decoders go on.
+ */
+static void t131_more_ways_than_a_set_has(void **state)
+{
+	static const struct { int32_t ways; uint64_t cycles; } kind[] = { { 1, 23 }, { 2, 15 } };
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.uopcache_sets = 32;
+		m->desc.uopcache_ways = kind[k].ways;
+		m->desc.uopcache_max_ways = 3;
+		m->desc.uopcache_line_uops = m->desc.uopcache_width = 6;
+		m->desc.uopcache_latency = 1;
+		m->desc.rename_width = m->desc.commit_width = 8;
+		m->desc.ideal.branch = true;
+		uint32_t code[96];
+		for (int i = 0; i < 95; i++)
+			code[i] = make_flagged(m, INSN_NOP);
+		code[95] = make_branch(m, BRANCH_JUMP, 0x1000);
+		for (int pass = 0; pass < 3; pass++)
+			for (int i = 0; i < 96; i++)
+				i < 95 ? run_insn(m, code[i]) : run_taken(m, code[i]);
+		machine_time(m);
+		const struct timed *first = committed(m, 192), *last = committed(m, 192 + 92);
+		assert_int_equal(timed_dispatch(last) - timed_dispatch(first), kind[k].cycles);
+		machine_free(m);
+	}
 }
 
 /* Commit four a cycle. */
@@ -273,9 +300,10 @@ int main(void)
 		cmocka_unit_test(t110_taken_bubble),
 		cmocka_unit_test(t111_loop_buffer),
 		cmocka_unit_test(t112_taken_in_flight),
-		cmocka_unit_test(t113_override),
+		cmocka_unit_test(t113_inner_loop),
 		cmocka_unit_test(t120_icache_miss),
 		cmocka_unit_test(t130_uop_cache),
+		cmocka_unit_test(t131_more_ways_than_a_set_has),
 		cmocka_unit_test(t400_commit_width),
 		cmocka_unit_test(t410_mispredict),
 		cmocka_unit_test(t420_serialise),

@@ -127,7 +127,6 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "issue.in_vain", !d->issue_in_vain }, { "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
 		{ "decode.fusion_memory", d->decode_fusion_memory == 1 },
 		{ "forward.wide", !d->forward_wide }, { "forward.over_line", !d->forward_over_line },
-		{ "branch.override_", !d->branch_override_history },
 		{ "l1d.fill_writes", !d->l1d_fill_writes },
 		{ "waiting.alternate", !d->waiting_alternate },
 	};

@@ -344,7 +344,7 @@ static void ways_hold_what_collides(void **state)
 		struct tage_lookup l;
 		struct tage t;
 
-		assert_int_equal(tage_init(&t, "test", tables[i], 16, 0, 1, &shape), 0);
+		assert_int_equal(tage_init(&t, "test", tables[i], 16, 0, &shape), 0);
 		uint64_t random = 362436069;
 		for (unsigned n = 0; n < 40000; n++) { /* 48 contexts: three to a set, all of one base entry */
 			unsigned context = (unsigned)(next_random(&random) >> 33) % 48;
@@ -370,7 +370,8 @@ static void a_guess_is_the_prediction(void **state)
 	unsigned provided[9] = { 0 }, weak = 0;
 	struct tage t;
 
-	assert_int_equal(tage_init(&t, "test", "64/2/5/1 64/4/5/2 64/6/6/4 64/9/6/4 64/14/6/4 64/24/6/1 64/44/7/2 64/93/7/8", 16, 0, 2, &shape), 0);
+	assert_int_equal(tage_init(&t, "test",
+		"64/2/5/1 64/4/5/2 64/6/6/4 64/9/6/4 64/14/6/4 64/24/6/1 64/44/7/2 64/93/7/8", 16, 0, &shape), 0);
 	assert_int_equal(shape.kept, 7);
 	uint64_t random = 521288629;
 	for (unsigned n = 0; n < 50000; n++) {

@@ -113,7 +113,7 @@ static void next_line_remembers_recent_fills(void **state)
 
 static void streamer_runs_ahead(void **state)
 {
-	uint64_t out[STREAM_MAX_DEGREE], page = 0x1234 << 6;
+	uint64_t out[STREAM_DEGREE], page = 0x1234 << 6;
 	struct streamer s;
 
 	assert_int_equal(streamer_init(&s, 32, 5, 2, 64), 0);
@@ -140,7 +140,7 @@ static void streamer_runs_ahead(void **state)
 
 static void streamer_turns_and_stops(void **state)
 {
-	uint64_t out[STREAM_MAX_DEGREE], page = 0x1234 << 6;
+	uint64_t out[STREAM_DEGREE], page = 0x1234 << 6;
 	struct streamer s;
 
 	assert_int_equal(streamer_init(&s, 32, 20, 2, 64), 0);
@@ -159,7 +159,7 @@ static void streamer_turns_and_stops(void **state)
 
 static void streamer_tracks_pages(void **state)
 {
-	uint64_t out[STREAM_MAX_DEGREE];
+	uint64_t out[STREAM_DEGREE];
 	struct streamer s;
 
 	assert_int_equal(streamer_init(&s, 2, 20, 2, 64), 0);

@@ -1,6 +1,6 @@
 /*
  * The parts of direction prediction, each by itself: folded histories and TAGE's indices against a slow
- * reference, TAGE's rules on entries written by hand, counters, loops, the statistical corrector.
+ * reference, TAGE's rules on entries written by hand, counters.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,7 @@
 
 #include "base/error.h"
 #include "core/predict/base.h"
-#include "core/predict/corrector.h"
 #include "core/predict/history.h"
-#include "core/predict/loop.h"
 #include "core/predict/tage.h"
 
 static uint32_t random_state;
@@ -97,7 +95,7 @@ static void tage_indices_match_the_reference(void **state)
 
 	slow.nr = 0;
 	random_state = 362436069;
-	assert_int_equal(tage_init(&t, "test", "64/4/4 256/13/8 1024/40/16 256/200/12 16/640/11", 64, 0, 1, &shape), 0);
+	assert_int_equal(tage_init(&t, "test", "64/4/4 256/13/8 1024/40/16 256/200/12 16/640/11", 64, 0, &shape), 0);
 	for (unsigned n = 0; n < 2000; n++) {
 		uint64_t pc = next_random();
 		uint32_t first = 0;
@@ -124,7 +122,7 @@ static void assert_no_tage(const char *tables, const char *why)
 	struct history_shape shape = { 0 };
 	struct tage t;
 
-	assert_int_equal(tage_init(&t, "some core", tables, 64, 0, 1, &shape), -EINVAL);
+	assert_int_equal(tage_init(&t, "some core", tables, 64, 0, &shape), -EINVAL);
 	assert_string_equal(error_get()->what, "some core");
 	assert_string_equal(error_get()->why, why);
 	tage_fini(&t);
@@ -161,7 +159,7 @@ static void tage_start(struct tage_fixture *f)
 {
 	memset(f, 0, sizeof *f);
 	f->pc = 0x1234;
-	assert_int_equal(tage_init(&f->t, "test", "64/4/8 64/8/8 64/16/8", 64, 0, 1, &f->shape), 0);
+	assert_int_equal(tage_init(&f->t, "test", "64/4/8 64/8/8 64/16/8", 64, 0, &f->shape), 0);
 	tage_predict(&f->t, &f->h, &f->shape, f->pc, &f->l);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_not_equal(f->l.tag[i], 0);
@@ -197,12 +195,10 @@ static void the_longest_match_provides(void **state)
 	assert_int_equal(f.l.alternate, 0);
 	assert_false(f.l.alternate_taken);
 	assert_false(f.l.weak);
-	assert_int_equal(f.l.confidence, 1);
 	put_entry(&f, 2, -4, 0);
 	assert_false(tage_again(&f));
 	assert_int_equal(f.l.provider, 2);
 	assert_int_equal(f.l.alternate, 1);
-	assert_int_equal(f.l.confidence, 2);
 	tage_fini(&f.t);
 }
 
@@ -214,7 +210,6 @@ static void weak_entries_give_way_while_that_pays(void **state)
 	put_entry(&f, 2, 0, 1);
 	assert_false(tage_again(&f)); /* weakly taken, but the base says no, and is believed at first */
 	assert_true(f.l.weak && f.l.provider_taken && !f.l.alternate_taken);
-	assert_int_equal(f.l.confidence, 0);
 	tage_train(&f.t, f.pc, &f.l, true);
 	assert_int_equal(f.t.use_alternate[f.pc % TAGE_ALTERNATES], -1);
 	put_entry(&f, 2, 0, 1);
@@ -253,43 +248,6 @@ static void training_moves_the_provider(void **state)
 	tage_again(&f);
 	tage_train(&f.t, f.pc, &f.l, true);   /* not useful yet: the alternate learns too */
 	assert_int_equal(entry_of(&f, 0)->counter, -1);
-	tage_fini(&f.t);
-}
-
-/* Of tables of 4, 8 and 16 branches those up to 8 are quick. */
-static void what_slow_tables_say_is_late_where_it_differs(void **state)
-{
-	struct tage_fixture f;
-
-	tage_start(&f);
-	put_entry(&f, 1, -2, 0);
-	put_entry(&f, 2, 3, 1);
-	assert_true(tage_again(&f));
-	assert_false(f.l.late);               /* all are quick */
-	tage_slow_beyond(&f.t, 8, &f.shape);
-	assert_true(tage_again(&f));
-	assert_true(f.l.late);
-	assert_int_equal(f.l.quick, 1);
-	tage_train(&f.t, f.pc, &f.l, true);   /* the quick one learns though the provider is useful */
-	assert_int_equal(entry_of(&f, 1)->counter, -1);
-	tage_again(&f);
-	tage_train(&f.t, f.pc, &f.l, true);
-	assert_true(tage_again(&f));
-	assert_false(f.l.late);               /* they agree */
-	put_entry(&f, 1, -2, 0);
-	put_entry(&f, 2, 3, 0);
-	tage_again(&f);
-	tage_train(&f.t, f.pc, &f.l, true);   /* the alternate and the quick one are the same: it learns once */
-	assert_int_equal(entry_of(&f, 1)->counter, -1);
-	tage_slow_beyond(&f.t, 4, &f.shape);
-	assert_true(tage_again(&f));
-	assert_int_equal(f.l.quick, -1);
-	assert_true(f.l.late);                /* the base predictor says no */
-	for (int i = 0; i < 4; i++) {
-		tage_train(&f.t, f.pc, &f.l, true);
-		tage_again(&f);
-	}
-	assert_false(f.l.late);
 	tage_fini(&f.t);
 }
 
@@ -387,140 +345,6 @@ static void the_chooser_finds_the_better(void **state)
 	gshare_fini(&g);
 }
 
-/* One loop of `count` branches, `times` times; returns the branches where the loop predictor was wrong or had nothing. */
-static unsigned run_loop(struct loop *l, uint16_t *iteration, uint64_t pc, unsigned count, unsigned times)
-{
-	unsigned missed = 0;
-
-	for (unsigned n = 0; n < count * times; n++) {
-		bool taken = n % count != count - 1;
-		struct loop_lookup at;
-
-		loop_predict(l, iteration, pc, &at);
-		bool wrong = at.valid ? at.taken != taken : !taken;
-
-		missed += wrong;
-		loop_train(l, iteration, pc, &at, taken, true, wrong);
-	}
-	return missed;
-}
-
-static void a_loop_is_known_after_four_times(void **state)
-{
-	uint16_t iteration[8] = { 0 };
-	struct loop_lookup at;
-	struct loop l = { 0 };
-
-	assert_int_equal(loop_init(&l, 8), 0);
-	/* The first exit allocates, the second gives the count, the third to fifth make it sure. */
-	assert_int_equal(run_loop(&l, iteration, 0x77, 50, 5), 5);
-	assert_int_equal(run_loop(&l, iteration, 0x77, 50, 100), 0);
-	assert_true(l.pays > 0);
-	/* It gets longer: wrong once where the exit was expected, and the entry is gone. */
-	assert_int_equal(run_loop(&l, iteration, 0x77, 60, 1), 2);
-	loop_predict(&l, iteration, 0x77, &at);
-	assert_false(at.valid);
-	loop_fini(&l);
-}
-
-static void loops_that_vary_are_not_believed(void **state)
-{
-	uint16_t iteration[8] = { 0 };
-	struct loop l = { 0 };
-
-	assert_int_equal(loop_init(&l, 8), 0);
-	for (unsigned n = 0; n < 200; n++) {
-		struct loop_lookup at;
-
-		run_loop(&l, iteration, 0x77, 10 + n % 2, 1);
-		loop_predict(&l, iteration, 0x77, &at);
-		assert_false(at.valid);
-	}
-	assert_int_equal(l.pays, 0);
-	loop_fini(&l);
-}
-
-static void the_guess_moves_on_as_training_does(void **state)
-{
-	uint16_t iteration[8] = { 0 }, copy[8];
-	struct loop l = { 0 };
-
-	assert_int_equal(loop_init(&l, 8), 0);
-	run_loop(&l, iteration, 0x77, 20, 10);
-	memcpy(copy, iteration, sizeof copy);
-	for (unsigned n = 0; n < 60; n++) {
-		struct loop_lookup at;
-
-		loop_predict(&l, copy, 0x77, &at);
-		assert_true(at.valid);
-		assert_int_equal(at.taken, n % 20 != 19);
-		loop_advance(&l, copy, &at, at.taken);
-	}
-	loop_fini(&l);
-}
-
-static void loops_make_room_in_time(void **state)
-{
-	uint16_t iteration[4] = { 0 };
-	struct loop l = { 0 };
-	struct loop_lookup at;
-
-	assert_int_equal(loop_init(&l, 4), 0);
-	for (uint64_t pc = 1; pc <= 4; pc++) {
-		l.turn = 0;
-		run_loop(&l, iteration, pc, 10, 6);
-	}
-	l.turn = 0;
-	run_loop(&l, iteration, 5, 10, 4 * LOOP_AGE);
-	loop_predict(&l, iteration, 5, &at);
-	assert_int_equal(at.entry, LOOP_NONE);
-	run_loop(&l, iteration, 5, 10, 40);
-	loop_predict(&l, iteration, 5, &at);
-	assert_true(at.valid);
-	loop_fini(&l);
-}
-
-/* A main predictor that is always sure of the wrong: overruled as soon as the sum is. */
-static void the_corrector_learns_a_bias(void **state)
-{
-	struct corrector_history h = { 0 };
-	struct corrector_lookup l;
-	struct corrector *c = calloc(1, sizeof *c);
-	unsigned missed = 0;
-
-	corrector_init(c);
-	for (unsigned n = 0; n < 1000; n++) {
-		missed += !corrector_predict(c, &h, 0, 0x55, false, 2, &l);
-		corrector_train(c, &l, true);
-		corrector_push(&h, 0x55, false, true);
-	}
-	assert_in_range(missed, 1, 12);
-	assert_true(l.sum >= c->threshold / 8);
-	free(c);
-}
-
-/* A main predictor that is right: the corrector keeps out of its way, whatever it is sure of. */
-static void the_corrector_agrees_with_the_right(void **state)
-{
-	struct corrector_history h = { 0 };
-	struct corrector_lookup l;
-	struct corrector *c = calloc(1, sizeof *c);
-	unsigned missed = 0;
-
-	corrector_init(c);
-	random_state = 521288629;
-	for (unsigned n = 0; n < 5000; n++) {
-		bool taken = next_random() & 1;
-
-		missed += n > 200 && corrector_predict(c, &h, 0, 0x55, taken, (uint8_t)(n % 3), &l) != taken;
-		corrector_predict(c, &h, 0, 0x55, taken, (uint8_t)(n % 3), &l);
-		corrector_train(c, &l, taken);
-		corrector_push(&h, 0x55, true, taken);
-	}
-	assert_in_range(missed, 0, 25);
-	free(c);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,18 +355,11 @@ int main(void)
 		cmocka_unit_test(the_longest_match_provides),
 		cmocka_unit_test(weak_entries_give_way_while_that_pays),
 		cmocka_unit_test(training_moves_the_provider),
-		cmocka_unit_test(what_slow_tables_say_is_late_where_it_differs),
 		cmocka_unit_test(a_misprediction_allocates_one_longer_entry),
 		cmocka_unit_test(useful_entries_are_kept_until_they_age),
 		cmocka_unit_test(bimodal_takes_two_to_turn),
 		cmocka_unit_test(neighbours_share_hysteresis),
 		cmocka_unit_test(the_chooser_finds_the_better),
-		cmocka_unit_test(a_loop_is_known_after_four_times),
-		cmocka_unit_test(loops_that_vary_are_not_believed),
-		cmocka_unit_test(the_guess_moves_on_as_training_does),
-		cmocka_unit_test(loops_make_room_in_time),
-		cmocka_unit_test(the_corrector_learns_a_bias),
-		cmocka_unit_test(the_corrector_agrees_with_the_right),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t w
 		err = dram_init(&h->dram, desc, (uint32_t)desc->l1d_line, window);
 	if (!err)
 		err = streamer_init(&h->streamer, h->nr ? (uint32_t)desc->prefetch_l2_stream : 0,
-			(uint32_t)desc->prefetch_l2_stream_ahead, (uint32_t)desc->prefetch_l2_stream_degree, (uint32_t)desc->l1d_line);
+			(uint32_t)desc->prefetch_l2_stream_ahead, STREAM_DEGREE, (uint32_t)desc->l1d_line);
 	if (err)
 		hierarchy_fini(h);
 	return err;
@@ -243,7 +243,7 @@ void hierarchy_read(struct hierarchy *h, uint64_t cycle, uint64_t line, enum rea
 	if (who == READ_WALK || !h->nr)
 		return;
 
-	uint64_t known = cycle + h->lower[0].latency, ahead[STREAM_MAX_DEGREE];
+	uint64_t known = cycle + h->lower[0].latency, ahead[STREAM_DEGREE];
 	if (h->adjacent && r->from != h->lower[0].name && !r->pending)
 		prefetch(h, known, line ^ 1);
 	uint32_t n = streamer_train(&h->streamer, line, ahead);

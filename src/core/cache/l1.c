@@ -59,7 +59,7 @@ int memory_l1_init(struct memory *m, const struct core_desc *d, uint64_t window)
 	if (!err)
 		err = l1_init(&m->code, &code, READ_CODE, window);
 	if (!err)
-		err = stride_init(&m->stride, (uint32_t)d->prefetch_l1_stride, (uint32_t)d->prefetch_l1_stride_bytes);
+		err = stride_init(&m->stride, (uint32_t)d->prefetch_l1_stride, STRIDE_LONGEST);
 	next_line_init(&m->next_line);
 	return err;
 }

@@ -62,7 +62,7 @@ void next_line_filled(struct next_line *n, uint64_t line, uint32_t offset)
 
 int streamer_init(struct streamer *s, uint32_t nr, uint32_t ahead, uint32_t degree, uint32_t line_bytes)
 {
-	assert(degree <= STREAM_MAX_DEGREE);
+	assert(degree <= STREAM_DEGREE);
 	*s = (struct streamer){ .nr = nr, .ahead = ahead, .degree = degree };
 	s->page_lines = (1u << PREFETCH_PAGE_BITS) / line_bytes;
 	s->page_shift = (uint32_t)__builtin_ctz(s->page_lines);
@@ -105,7 +105,7 @@ static struct stream *tracker(struct streamer *s, uint64_t page, int32_t at)
 	return &s->streams[i];
 }
 
-uint32_t streamer_train(struct streamer *s, uint64_t line, uint64_t out[STREAM_MAX_DEGREE])
+uint32_t streamer_train(struct streamer *s, uint64_t line, uint64_t out[STREAM_DEGREE])
 {
 	if (!s->nr)
 		return 0;

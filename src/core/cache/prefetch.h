@@ -15,7 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PREFETCH_PAGE_BITS = 12, STRIDE_TAGS = 256, NEXT_LINES = 16, STREAM_MAX_DEGREE = 8 };
+enum { PREFETCH_PAGE_BITS = 12, STRIDE_TAGS = 256, NEXT_LINES = 16, STREAM_DEGREE = 2 };
+#define STRIDE_LONGEST 2048u            /* bytes: the longest stride that is followed */
 
 /* Lines of the 4 KiB page that follow `line`. */
 static inline uint64_t lines_left(uint32_t line_shift, uint64_t line)
@@ -105,6 +106,6 @@ struct streamer {
 int streamer_init(struct streamer *s, uint32_t nr, uint32_t ahead, uint32_t degree, uint32_t line_bytes);
 void streamer_fini(struct streamer *s);
 /* A request for `line`: how many lines to prefetch, in out[]. */
-uint32_t streamer_train(struct streamer *s, uint64_t line, uint64_t out[STREAM_MAX_DEGREE]);
+uint32_t streamer_train(struct streamer *s, uint64_t line, uint64_t out[STREAM_DEGREE]);
 
 #endif

@@ -84,7 +84,7 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->walk = ticks(d->walk_overhead);
 	c->split[SPLIT_LINE] = ticks(d->split_line_latency);
 	c->split[SPLIT_PAGE] = ticks(d->split_page_latency);
-	c->leave = d->store_queue_merge_bytes ? ratio(1, (uint64_t)d->store_queue_merge_width) : 0;
+	c->leave = d->store_queue_merge_bytes ? ratio(1, MERGE_WIDTH) : 0;
 	c->part_recent = ticks(d->store_queue_part_recent);
 	c->part_again = ticks(d->store_queue_part_again);
 	c->split_store[SPLIT_LINE] = beyond(ticks(d->split_line_store), c->inverse[RESOURCE_DRAIN]);
@@ -130,7 +130,7 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	c->btb2 = ticks(d->branch_btb2_bubble);
 	c->issue = ticks(d->issue_latency);
 	c->commit = ticks(d->commit_latency);
-	c->serialize = ticks(1 + d->serialize_latency);
+	c->serialize = ticks(1);
 	c->flush = ticks(d->flush_latency + front);
 	c->exception = ticks(d->exception_latency + front);
 	c->syscall = ticks(d->syscall_cycles + front);

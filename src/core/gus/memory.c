@@ -62,11 +62,11 @@ int outcome_memory_init(struct outcome_memory *m, const struct core_desc *d)
 		                       (uint32_t)d->page_bits,
 		                       (uint32_t)d->page_colour_seed);
 	if (!err)
-		err = stride_init(&m->stride, (uint32_t)d->prefetch_l1_stride, (uint32_t)d->prefetch_l1_stride_bytes);
+		err = stride_init(&m->stride, (uint32_t)d->prefetch_l1_stride, STRIDE_LONGEST);
 	if (!err)
 		err = streamer_init(&m->streamer, m->nr ? (uint32_t)d->prefetch_l2_stream : 0,
 		                    (uint32_t)d->prefetch_l2_stream_ahead,
-		                    (uint32_t)d->prefetch_l2_stream_degree, (uint32_t)line);
+		                    STREAM_DEGREE, (uint32_t)line);
 	return err;
 }
 
@@ -167,7 +167,7 @@ static void prefetch_below(struct outcome_memory *m, uint64_t line, struct outco
 /* What the prefetchers behind L1 ask for after a request for `line` that `from` answered. */
 static void train_below(struct outcome_memory *m, uint64_t line, enum level from, struct outcome_stream *out)
 {
-	uint64_t ahead[STREAM_MAX_DEGREE];
+	uint64_t ahead[STREAM_DEGREE];
 
 	if (!m->nr)
 		return;

@@ -482,21 +482,6 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 	f->run.deliver_uops = 0;
 }
 
-void frontend_overridden(struct frontend *f)
-{
-	unsigned bubble = (unsigned)f->desc->branch_override_bubble;
-
-	if (f->path == PATH_LOOP)
-		return;
-	f->broken = true;
-	f->here_bytes = 0;
-	f->block = UINT64_MAX;
-	if (f->desc->fetch_runahead)
-		lookup_from(f, later(f->lookup, f->known + bubble));
-	else
-		f->run.next = later(f->run.next, f->fetch + bubble);
-}
-
 void frontend_wait_taken(struct frontend *f)
 {
 	unsigned most = (unsigned)f->desc->branch_taken_in_flight;

@@ -287,8 +287,6 @@ static inline void frontend_taken_left(struct frontend *f, uint64_t cycle)
 
 /* The instruction just delivered is a branch predicted taken, with who knew its target. */
 void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p);
-/* What follows the branch handed in last, and told of by frontend_taken() if it was taken, is what a slower prediction said (prediction.late). */
-void frontend_overridden(struct frontend *f);
 /* What follows the taken branch that frontend_taken_left() was last told of is looked up when an entry of branch.taken_in_flight is free for it. */
 void frontend_wait_taken(struct frontend *f);
 /* The sequencer is busy with the instruction just delivered: nothing behind it is offered before `avail`. */

@@ -105,20 +105,18 @@ static uint64_t take_write(struct lsq *q, uint64_t start)
 
 /*
  * The cycle in which a store to blocks of store_queue.merge_bytes leaves the queue, at the earliest from `from` on. Of stores to one block
- * merge_width leave in a cycle, of those to several (`alone`) one, with no other.
+ * MERGE_WIDTH leave in a cycle, of those to several (`alone`) one, with no other.
  */
 static uint64_t leave_to_merge(struct lsq *q, uint64_t from, bool alone)
 {
-	uint32_t width = (uint32_t)q->desc->store_queue_merge_width;
-
 	if (from > q->merge_start) {
 		q->merge_start = from;
 		q->merge_used = 0;
-	} else if (q->merge_used >= (alone ? 1 : width)) {
+	} else if (q->merge_used >= (alone ? 1 : MERGE_WIDTH)) {
 		q->merge_start++;
 		q->merge_used = 0;
 	}
-	q->merge_used += alone ? width : 1;
+	q->merge_used += alone ? MERGE_WIDTH : 1;
 	return q->merge_start;
 }
 

@@ -155,7 +155,7 @@ static void follow(struct ooo *o, const struct attempt *a, const struct forecast
 
 	if (flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE)) {
 		uint64_t until = flags & INSN_SERIALIZE ? a->leave : a->complete;
-		o->serial_until = later(o->serial_until, until + 1 + (unsigned)(flags & INSN_SERIALIZE ? d->serialize_latency : 0));
+		o->serial_until = later(o->serial_until, until + 1);
 		o->serial_record = o->record - 1;
 	}
 	if (flags & INSN_SYSCALL) {
@@ -173,8 +173,6 @@ static void follow(struct ooo *o, const struct attempt *a, const struct forecast
 	} else if (taken || a->step->flags & STEP_FAULT) { /* what faults comes here where that is supposed to cost nothing */
 		frontend_taken(&o->front, in, &a->predicted);
 	}
-	if (a->predicted.late && !a->predicted.mispredicted)
-		frontend_overridden(&o->front);
 	if (taken)
 		frontend_wait_taken(&o->front);
 }

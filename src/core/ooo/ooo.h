@@ -30,6 +30,7 @@ enum {
 	OUT_ROOM = 1200,               /* more than one instruction can append: two walks of WRONG_MAX and itself */
 	MAX_ACCESS = 64,               /* accesses of one instruction that are timed one by one */
 	NO_SCHEDULER = 0xff,
+	MOVE_RELEASE = 2,              /* cycles from the overwriting of an eliminated move until its slot is free */
 	NR_ARCHITECTURAL = 32,         /* physical registers of each bank that hold architectural state */
 };
 
@@ -215,7 +216,7 @@ static inline uint64_t base_by(const struct ooo *o, uint8_t reg)
 static inline void write_register(struct ooo *o, const struct attempt *a, uint8_t reg, uint64_t ready, uint64_t by, uint8_t flags)
 {
 	if (o->reg_flags[reg] & REG_ELIMINATED)
-		release_at(&o->held, HELD_MOVE + bank_of(reg), a->dispatch + (uint64_t)o->desc->rename_move_release);
+		release_at(&o->held, HELD_MOVE + bank_of(reg), a->dispatch + MOVE_RELEASE);
 	o->reg_ready[reg] = o->reg_woken[reg] = ready;
 	o->reg_by[reg] = by;
 	o->reg_flags[reg] = flags;

@@ -11,7 +11,10 @@
 
 #include "core/params.h"
 
-enum { MERGE_STORES = 16 };            /* that a store of a part of 4 bytes is held against */
+enum {
+	MERGE_STORES = 16,             /* that a store of a part of 4 bytes is held against */
+	MERGE_WIDTH = 2,               /* stores to one block that leave the queue in a cycle */
+};
 
 struct merge {
 	uint64_t block;                /* the last of the youngest store, + 1 */

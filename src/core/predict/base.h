@@ -29,11 +29,6 @@ static inline bool base_predict(const struct base *b, uint64_t pc)
 	return b->direction[pc & b->mask];
 }
 
-static inline bool base_sure(const struct base *b, uint64_t pc)
-{
-	return b->sure[(pc & b->mask) >> b->shift];
-}
-
 static inline void base_train(struct base *b, uint64_t pc, bool taken)
 {
 	uint32_t i = (uint32_t)pc & b->mask;

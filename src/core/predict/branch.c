@@ -8,10 +8,8 @@
 #include "base/error.h"
 #include "core/predict/base.h"
 #include "core/predict/btb.h"
-#include "core/predict/corrector.h"
 #include "core/predict/history.h"
 #include "core/predict/indirect.h"
-#include "core/predict/loop.h"
 #include "core/predict/ras.h"
 #include "core/predict/tage.h"
 
@@ -19,14 +17,13 @@ enum predictor { PREDICTOR_TAGE, PREDICTOR_GSHARE, PREDICTOR_BIMODAL };
 
 struct branch_state {
 	struct history history;
-	struct corrector_history corrector;
 	uint32_t ras_top;
-	uint64_t tail[];               /* return stack [ras_entries], loop iterations uint16_t [loop_entries] */
+	uint64_t tail[];               /* return stack [ras_entries] */
 };
 
 struct branch_unit {
 	enum predictor predictor;
-	bool ideal, has_corrector;
+	bool ideal;
 	unsigned pc_shift;             /* log2 of the ISA's instruction alignment: predictors index by pc >> this */
 	uint32_t ras_entries;
 	uint32_t state_size;
@@ -34,8 +31,6 @@ struct branch_unit {
 	struct base bimodal;           /* of the predictor named so alone */
 	struct gshare gshare;
 	struct tage tage;
-	struct corrector corrector;
-	struct loop loop;
 	struct btb first, second;
 	struct indirect indirect;
 	struct branch_state *now;      /* as of the last branch resolved */
@@ -45,20 +40,12 @@ struct branch_unit {
 struct lookup {
 	struct gshare_lookup gshare;
 	struct tage_lookup tage;
-	struct corrector_lookup corrector;
-	struct loop_lookup loop;
 	struct indirect_lookup indirect;
-	bool main;                     /* without the loop predictor */
 };
 
 static uint64_t *ras_of(struct branch_state *s)
 {
 	return s->tail;
-}
-
-static uint16_t *loops_of(const struct branch_unit *b, struct branch_state *s)
-{
-	return (uint16_t *)(void *)&s->tail[b->ras_entries];
 }
 
 static int power_of_two(const struct core_desc *desc, const char *param, int32_t value)
@@ -98,10 +85,6 @@ static int check(const struct core_desc *d)
 	int ret = power_of_two(d, "branch.base_entries", d->branch_base_entries);
 
 	if (!ret)
-		ret = power_of_two(d, "branch.loop_entries", d->branch_loop_entries);
-	if (!ret)
-		ret = power_of_two(d, "branch.btb_block", d->branch_btb_block);
-	if (!ret)
 		ret = whole_sets(d, "branch.btb1_entries", d->branch_btb1_entries, d->branch_btb1_ways);
 	if (!ret)
 		ret = whole_sets(d, "branch.btb_entries", d->branch_btb_entries, d->branch_btb_ways);
@@ -120,8 +103,6 @@ static int direction_init(struct branch_unit *b, const struct core_desc *d)
 	unsigned shift = (unsigned)d->branch_hysteresis_shift;
 
 	b->shape.kind = history_kind(d);
-	b->has_corrector = d->branch_corrector;
-	corrector_init(&b->corrector);
 	if (!strcmp(d->predictor, "gshare")) {
 		b->predictor = PREDICTOR_GSHARE;
 		return gshare_init(&b->gshare, entries);
@@ -131,17 +112,12 @@ static int direction_init(struct branch_unit *b, const struct core_desc *d)
 		return base_init(&b->bimodal, entries, shift);
 	}
 	b->predictor = PREDICTOR_TAGE;
-	/* CBP-5's TAGE-SC-L takes two entries on a misprediction, plain TAGE one. */
-	int ret = tage_init(&b->tage, d->name, d->tage, entries, shift, b->has_corrector ? 2 : 1, &b->shape);
-	if (!ret && d->branch_override_history)
-		tage_slow_beyond(&b->tage, (unsigned)d->branch_override_history, &b->shape);
-	return ret;
+	return tage_init(&b->tage, d->name, d->tage, entries, shift, &b->shape);
 }
 
 int branch_new(struct branch_unit **out, const struct core_desc *d)
 {
 	struct branch_unit *b;
-	unsigned block = (unsigned)__builtin_ctz((unsigned)d->branch_btb_block);
 	int ret = check(d);
 
 	*out = NULL;
@@ -153,17 +129,13 @@ int branch_new(struct branch_unit **out, const struct core_desc *d)
 	b->ideal = d->ideal.branch;
 	b->pc_shift = !strcmp(d->isa, "aarch64") ? 2 : !strcmp(d->isa, "riscv64") ? 1 : 0;
 	b->ras_entries = (uint32_t)d->branch_ras_entries;
-	b->state_size = (uint32_t)(sizeof *b->now + b->ras_entries * sizeof b->now->tail[0] +
-		(uint32_t)d->branch_loop_entries * sizeof(uint16_t));
-	b->state_size = (b->state_size + 7) & ~7u;
+	b->state_size = (uint32_t)(sizeof *b->now + b->ras_entries * sizeof b->now->tail[0]);
 	b->now = calloc(1, b->state_size);
 	ret = b->now ? direction_init(b, d) : -ENOMEM;
 	if (!ret)
-		ret = loop_init(&b->loop, (uint32_t)d->branch_loop_entries);
+		ret = btb_init(&b->first, (uint32_t)d->branch_btb1_entries, (uint32_t)d->branch_btb1_ways);
 	if (!ret)
-		ret = btb_init(&b->first, (uint32_t)d->branch_btb1_entries, (uint32_t)d->branch_btb1_ways, block);
-	if (!ret)
-		ret = btb_init(&b->second, (uint32_t)d->branch_btb_entries, (uint32_t)d->branch_btb_ways, block);
+		ret = btb_init(&b->second, (uint32_t)d->branch_btb_entries, (uint32_t)d->branch_btb_ways);
 	if (!ret)
 		ret = indirect_init(&b->indirect, (uint32_t)d->branch_indirect_entries, (unsigned)d->branch_indirect_tables,
 			(unsigned)d->branch_indirect_history, &b->shape);
@@ -182,7 +154,6 @@ void branch_free(struct branch_unit *b)
 	base_fini(&b->bimodal);
 	gshare_fini(&b->gshare);
 	tage_fini(&b->tage);
-	loop_fini(&b->loop);
 	btb_fini(&b->first);
 	btb_fini(&b->second);
 	indirect_fini(&b->indirect);
@@ -193,19 +164,13 @@ void branch_free(struct branch_unit *b)
 static inline __attribute__((always_inline)) bool predict_direction(const struct branch_unit *b, struct branch_state *s, uint64_t pc, struct lookup *l)
 {
 	if (b->predictor == PREDICTOR_TAGE)
-		l->main = tage_predict(&b->tage, &s->history, &b->shape, pc, &l->tage);
-	else if (b->predictor == PREDICTOR_GSHARE)
-		l->main = gshare_predict(&b->gshare, s->history.recent, pc, &l->gshare);
-	else
-		l->main = base_predict(&b->bimodal, pc);
-	if (b->has_corrector)
-		l->main = corrector_predict(&b->corrector, &s->corrector, s->history.recent, pc, l->main,
-			b->predictor == PREDICTOR_TAGE ? l->tage.confidence : 1, &l->corrector);
-	loop_predict(&b->loop, loops_of(b, s), pc, &l->loop);
-	return loop_believed(&b->loop, &l->loop) ? l->loop.taken : l->main;
+		return tage_predict(&b->tage, &s->history, &b->shape, pc, &l->tage);
+	if (b->predictor == PREDICTOR_GSHARE)
+		return gshare_predict(&b->gshare, s->history.recent, pc, &l->gshare);
+	return base_predict(&b->bimodal, pc);
 }
 
-static inline void train_direction(struct branch_unit *b, uint64_t pc, const struct lookup *l, bool taken, bool missed)
+static inline void train_direction(struct branch_unit *b, uint64_t pc, const struct lookup *l, bool taken)
 {
 	if (b->predictor == PREDICTOR_TAGE)
 		tage_train(&b->tage, pc, &l->tage, taken);
@@ -213,22 +178,16 @@ static inline void train_direction(struct branch_unit *b, uint64_t pc, const str
 		gshare_train(&b->gshare, pc, &l->gshare, taken);
 	else
 		base_train(&b->bimodal, pc, taken);
-	if (b->has_corrector)
-		corrector_train(&b->corrector, &l->corrector, taken);
-	loop_train(&b->loop, loops_of(b, b->now), pc, &l->loop, taken, l->main, missed);
 }
 
-/* The same where nothing will be trained with it; the loops' iterations move on. */
+/* The same where nothing will be trained with it. */
 static bool guess_direction(const struct branch_unit *b, struct branch_state *s, uint64_t pc)
 {
 	struct lookup l;
-	bool taken;
 
-	if (b->predictor == PREDICTOR_TAGE && !b->has_corrector && !b->loop.entry)
+	if (b->predictor == PREDICTOR_TAGE)
 		return tage_guess(&b->tage, &s->history, &b->shape, pc);
-	taken = predict_direction(b, s, pc, &l);
-	loop_advance(&b->loop, loops_of(b, s), &l.loop, taken);
-	return taken;
+	return predict_direction(b, s, pc, &l);
 }
 
 /*
@@ -260,7 +219,7 @@ static inline struct prediction predict_not_taken(const struct insn *in)
 	return (struct prediction){ .target = in->pc + in->length, .btb = BTB_MISS };
 }
 
-/* The histories, by what was predicted or by what it did. The loops' iterations are moved on apart. */
+/* The histories, by what was predicted or by what it did. */
 static inline __attribute__((always_inline)) void advance(const struct branch_unit *b, struct branch_state *s, const struct insn *in, bool taken, uint64_t target)
 {
 	uint64_t pc = in->pc >> b->pc_shift;
@@ -280,8 +239,6 @@ static inline __attribute__((always_inline)) void advance(const struct branch_un
 			s->history.recent = s->history.recent << 1 | taken;
 		else
 			history_push(&s->history, &b->shape, taken);
-		if (b->has_corrector)
-			corrector_push(&s->corrector, pc, in->target <= in->pc, taken);
 		break;
 	case BRANCH_INDIRECT_CALL:
 		ras_push(ras_of(s), b->ras_entries, &s->ras_top, in->pc + in->length);
@@ -320,8 +277,7 @@ void branch_resolve(struct branch_unit *b, const struct insn *in, bool taken, ui
 		*p = predict_taken(b, b->now, in, &l.indirect);
 	if (in->branch == BRANCH_CONDITIONAL) {
 		p->mispredicted = p->taken != taken;
-		p->late = b->predictor == PREDICTOR_TAGE && l.tage.late;
-		train_direction(b, pc, &l, taken, p->mispredicted);
+		train_direction(b, pc, &l, taken);
 	} else if (in->branch == BRANCH_RETURN) {
 		p->mispredicted = p->target != next;
 	} else if (in->branch == BRANCH_INDIRECT || in->branch == BRANCH_INDIRECT_CALL) {

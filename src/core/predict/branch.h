@@ -5,8 +5,7 @@
  * then holds the real outcome, as it does in hardware after recovery. On the wrong path branch_guess() predicts
  * on a copy of the speculative history and stack, and never trains.
  *
- * Not modelled: the delay between prediction and training; on the wrong path, that TAGE's tables of long histories may be
- * slower than the others (branch.override_history), and override these. Direction is predicted for every conditional branch,
+ * Not modelled: the delay between prediction and training. Direction is predicted for every conditional branch,
  * whether or not the BTB knows that there is one; where it does not, decode finds out (`redirect`).
  */
 #ifndef CYCLEWISE_CORE_PREDICT_BRANCH_H
@@ -29,7 +28,6 @@ struct prediction {
 	bool taken;
 	uint8_t btb;           /* enum btb_hit: who knew that there is a branch, and its target; not asked for one predicted not taken: BTB_MISS */
 	bool mispredicted;     /* branch_resolve() only: direction, or the target of an indirect one or return, was wrong */
-	bool late;             /* branch_resolve() only: its direction is not what was said at first */
 	bool redirect;         /* predicted taken to a known target, but only decode found that there is a branch (BTB_MISS) */
 };
 

@@ -4,11 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int btb_init(struct btb *b, uint32_t entries, uint32_t ways, unsigned shift)
+int btb_init(struct btb *b, uint32_t entries, uint32_t ways)
 {
 	b->ways = ways;
 	b->sets = entries / ways;
-	b->shift = shift;
 	assert(!(b->sets & (b->sets - 1)));
 	if (!b->sets)
 		return 0;

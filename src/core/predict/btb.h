@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { BTB_BLOCK = 4 };                /* log2 of the bytes of code whose branches compete for one set */
+
 struct btb_entry {
 	uint64_t pc, target;           /* pc 0: free */
 };
@@ -19,11 +21,10 @@ struct btb_entry {
 struct btb {
 	struct btb_entry *entry;       /* [sets][ways] */
 	uint32_t sets, ways;
-	unsigned shift;                /* branches in one aligned block of 1 << shift bytes share a set */
 };
 
 /* entries / ways: a power of two, or 0 for none. 0 or -ENOMEM. */
-int  btb_init(struct btb *b, uint32_t entries, uint32_t ways, unsigned shift);
+int  btb_init(struct btb *b, uint32_t entries, uint32_t ways);
 void btb_fini(struct btb *b);
 
 const struct btb_entry *btb_find_slow(const struct btb *b, const struct btb_entry *set, uint64_t pc);
@@ -31,7 +32,7 @@ void btb_put_slow(const struct btb *b, struct btb_entry *set, uint64_t pc, uint6
 
 static inline struct btb_entry *btb_set(const struct btb *b, uint64_t pc)
 {
-	return &b->entry[(size_t)((pc >> b->shift) & (b->sets - 1)) * b->ways];
+	return &b->entry[(size_t)((pc >> BTB_BLOCK) & (b->sets - 1)) * b->ways];
 }
 
 /* NULL where it is not there. Changes nothing. Valid until btb_put(). */

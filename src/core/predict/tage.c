@@ -78,27 +78,20 @@ static int parse_tables(struct tage *t, const char *what, const char *tables, st
 }
 
 int tage_init(struct tage *t, const char *what, const char *tables, uint32_t base_entries, unsigned hysteresis_shift,
-	unsigned allocate, struct history_shape *shape)
+	struct history_shape *shape)
 {
 	int ret;
 
 	assert(!shape->nr);
-	*t = (struct tage){ .random = 1, .allocate = allocate };
+	*t = (struct tage){ .random = 1 };
 	ret = parse_tables(t, what, tables, shape);
 	if (ret)
 		return ret;
-	t->nr_quick = t->nr_tables;
 	t->entry = calloc(t->nr_entries, sizeof *t->entry);
 	ret = base_init(&t->base, base_entries, hysteresis_shift);
 	t->tag = calloc(t->nr_entries, sizeof *t->tag);
 	shape->kept = t->nr_tables < HISTORY_KEPT ? t->nr_tables : HISTORY_KEPT;
 	return t->entry && t->tag ? ret : -ENOMEM;
-}
-
-void tage_slow_beyond(struct tage *t, unsigned longest, const struct history_shape *shape)
-{
-	while (t->nr_quick && shape->length[t->nr_quick - 1] > longest)
-		t->nr_quick--;
 }
 
 void tage_fini(struct tage *t)
@@ -263,13 +256,6 @@ bool tage_guess(const struct tage *t, const struct history *h, const struct hist
 	return base_predict(&t->base, pc);
 }
 
-/* The quick table that predicts, of those that match; -1: the base predictor. */
-static int8_t quick_of(const struct tage *t, uint32_t matches)
-{
-	matches &= (1u << t->nr_quick) - 1;
-	return (int8_t)(matches ? 31 - __builtin_clz(matches) : -1);
-}
-
 bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
 	struct tage_lookup *l)
 {
@@ -277,13 +263,11 @@ bool tage_predict(const struct tage *t, const struct history *h, const struct hi
 
 	l->provider = l->alternate = -1;
 	l->provider_taken = l->alternate_taken = base_predict(&t->base, pc);
-	l->weak = l->late = false;
-	l->confidence = base_sure(&t->base, pc) ? 2 : 0;
+	l->weak = false;
 	l->taken = l->provider_taken;
 	if (!matches)
 		return l->taken;
 
-	const uint32_t all = matches;
 	l->provider = (int8_t)(31 - __builtin_clz(matches));
 	matches &= ~(1u << l->provider);
 	if (matches) {
@@ -294,12 +278,7 @@ bool tage_predict(const struct tage *t, const struct history *h, const struct hi
 
 	l->provider_taken = counter >= 0;
 	l->weak = weak(counter);
-	l->confidence = l->weak ? 0 : counter == TAGE_COUNTER_MAX || counter == -TAGE_COUNTER_MAX - 1 ? 2 : 1;
 	l->taken = l->weak && t->use_alternate[pc % TAGE_ALTERNATES] >= 0 ? l->alternate_taken : l->provider_taken;
-	if ((unsigned)l->provider >= t->nr_quick) {
-		l->quick = quick_of(t, all);
-		l->late = (l->quick < 0 ? base_predict(&t->base, pc) : t->entry[l->index[l->quick]].counter >= 0) != l->taken;
-	}
 	return l->taken;
 }
 
@@ -319,13 +298,13 @@ static void age(struct tage *t)
 	t->tick = 0;
 }
 
-/* Takes entries in tables beyond the provider's that nobody finds useful; skips one table at times, so that not all go to the first. */
+/* Takes an entry in a table beyond the provider's that nobody finds useful; skips one table at times, so that not all go to the first. */
 static void allocate(struct tage *t, const struct tage_lookup *l, bool taken)
 {
-	unsigned left = t->allocate, refused = 0, i = (unsigned)(l->provider + 1);
+	unsigned refused = 0, taken_up = 0, i = (unsigned)(l->provider + 1);
 
 	i += i + 1 < t->nr_tables && !(next_random(t) & 3);
-	for (; i < t->nr_tables && left; i++) {
+	for (; i < t->nr_tables && !taken_up; i++) {
 		uint32_t at = l->index[i], end = at + t->ways[i];
 
 		while (at < end && t->entry[at].useful)
@@ -336,11 +315,8 @@ static void allocate(struct tage *t, const struct tage_lookup *l, bool taken)
 		}
 		t->tag[at] = (uint16_t)l->tag[i];
 		t->entry[at] = (struct tage_entry){ .counter = taken ? 0 : -1 };
-		left--;
-		i++; /* the next one not right behind it */
+		taken_up = 1;
 	}
-	unsigned taken_up = t->allocate - left;
-
 	t->tick = t->tick + refused > taken_up ? t->tick + refused - taken_up : 0;
 	if (t->tick >= TAGE_TICK_MAX)
 		age(t);
@@ -364,11 +340,9 @@ void tage_train(struct tage *t, uint64_t pc, const struct tage_lookup *l, bool t
 
 		if (l->weak && l->provider_taken != l->alternate_taken)
 			counter_step(&t->use_alternate[pc % TAGE_ALTERNATES], l->alternate_taken == taken, TAGE_ALTERNATE_MAX);
-		/* The alternate must be good by the time this entry is taken away; what the quick tables say matters at once. */
+		/* The alternate must be good by the time this entry is taken away. */
 		if (!e->useful)
 			train_one(t, pc, l, l->alternate, taken);
-		if ((unsigned)l->provider >= t->nr_quick && (e->useful || l->quick != l->alternate))
-			train_one(t, pc, l, l->quick, taken);
 		if (l->provider_taken != l->alternate_taken) {
 			if (l->provider_taken == taken)
 				counter_up(&e->useful, TAGE_USEFUL_MAX);

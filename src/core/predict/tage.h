@@ -53,8 +53,6 @@ struct tage {
 	int8_t use_alternate[TAGE_ALTERNATES];
 	uint32_t tick;
 	uint32_t random;               /* state of the generator that spreads allocations */
-	unsigned allocate;             /* entries a misprediction may take */
-	unsigned nr_quick;             /* the first tables: what the others say comes later */
 };
 
 /* One prediction, kept until it is trained. */
@@ -62,12 +60,9 @@ struct tage_lookup {
 	uint32_t index[TAGE_TABLES];   /* into tage->entry and tage->tag: the one that matches, else the first of its set */
 	uint32_t tag[TAGE_TABLES];
 	int8_t provider, alternate;    /* tables; -1: the base predictor */
-	int8_t quick;                  /* the same, of the quick ones: where the provider is not */
 	bool provider_taken, alternate_taken;
 	bool weak;                     /* the provider's counter is one of the two weakest */
 	bool taken;                    /* the prediction */
-	bool late;                     /* it is not what the quick tables alone would say */
-	uint8_t confidence;            /* 0: the provider's counter is weak, 1: in between, 2: saturated */
 };
 
 /*
@@ -75,9 +70,7 @@ struct tage_lookup {
  * it must be empty but for its kind. 0, -ENOMEM, or -EINVAL with the error set about `what`.
  */
 int  tage_init(struct tage *t, const char *what, const char *tables, uint32_t base_entries, unsigned hysteresis_shift,
-	unsigned allocate, struct history_shape *shape);
-/* Only tables of histories up to `longest` are quick; all are after tage_init(). */
-void tage_slow_beyond(struct tage *t, unsigned longest, const struct history_shape *shape);
+	struct history_shape *shape);
 void tage_fini(struct tage *t);
 
 bool tage_predict(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,

@@ -147,6 +147,7 @@ static void pages(void)
 	chase(60, PAGE + LINE, 4);
 	chase(90, PAGE + LINE, 4);
 	chase_pages(48, 1, PAGE, 4);
+	chase_pages(56, 1, PAGE, 4);
 	chase_pages(600, 1, PAGE, 3);
 	for (unsigned rows = 3; rows <= 24; rows += rows < 8 ? 1 : 3)
 		chase_pages(24, rows, 1 << 19, 3);
@@ -365,7 +366,13 @@ static void code(void)
 	for (unsigned r = 0; r < 3; r++)
 		asm volatile(REPEAT(200, JUMP ".balign 4096\n\t1:\n\t") ::: "memory");
 	for (unsigned r = 0; r < 4; r++)
+		asm volatile(REPEAT(56, JUMP ".balign 4096\n\t1:\n\t") ::: "memory");
+	for (unsigned r = 0; r < 4; r++)
+		asm volatile(REPEAT(100, JUMP ".balign 4096\n\t1:\n\t") ::: "memory");
+	for (unsigned r = 0; r < 8; r++)
 		asm volatile(REPEAT(6, JUMP ".balign 131072\n\t1:\n\t") ::: "memory");
+	for (unsigned r = 0; r < 8; r++)
+		asm volatile(REPEAT(11, JUMP ".balign 16384\n\t1:\n\t") ::: "memory");
 	for (unsigned r = 0; r < 3; r++)
 		asm volatile(REPEAT(1500, JUMP ".balign 8\n\t1:\n\t") ::: "memory");
 	for (unsigned r = 0; r < 3; r++)
