@@ -76,6 +76,15 @@ struct core_ops {
 	 */
 	void (*foresee)(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
 	void (*batch_foreseen)(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f);
+	/*
+	 * Brings caches, TLBs, page-walk caches, prefetchers, branch predictors and what is known of addresses on
+	 * wrong paths up to date with the steps, as batch() does, but without time: nothing is booked, there are no
+	 * records, and the next batch goes on at the cycle where the last one ended, with the lines that the steps
+	 * have touched there. The uop cache, queues and the predictor of memory dependences need not be. For
+	 * functional warming between stretches that are timed. Ref: SMARTS (Wunderlich et al., 2003). Of a core in two
+	 * parts it is for both: all that was foreseen has been timed by then. NULL: the model cannot.
+	 */
+	void (*warm)(struct core *core, const struct step *s, size_t n, size_t ahead);
 	bool foresees_all;             /* for brief records, the second part looks at no steps: they may be NULL */
 	/* Hands on what is left. The stream has ended. */
 	void (*finish)(struct core *core);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/cache/timeless.h"
+
 static uint64_t power_of_two(uint64_t n)
 {
 	uint64_t p = 1;
@@ -48,6 +50,8 @@ static uint32_t ones(uint64_t bits)
 uint64_t calendar_book(struct calendar *c, uint64_t cycle, uint32_t units)
 {
 	assert(units > 0);
+	if (timeless(cycle))
+		return cycle;
 	uint64_t at = cycle * CALENDAR_UNITS;
 	at = at > units ? at - units : 0;
 	uint64_t word = at / 64, open = UINT64_MAX << at % 64;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/cache/timeless.h"
 
 static uint64_t cycles_of(int32_t ns, int32_t mhz)
 {
@@ -87,6 +88,8 @@ static uint64_t bank_read(const struct dram *d, struct dram_bank *b, uint64_t cy
 
 uint64_t dram_read(struct dram *d, uint64_t cycle, uint64_t line)
 {
+	if (timeless(cycle))
+		return cycle;
 	uint32_t rest;
 	uint64_t row = divide(&d->lines_per_row, line, &rest);
 	uint64_t turn = divide(&d->nr_banks, row, &rest);

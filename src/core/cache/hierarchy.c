@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/cache/parts.h"
+#include "core/cache/timeless.h"
 
 /* Demand keeps a quarter of the miss registers that prefetches into L2 could take. */
 enum { DEMAND_SHARE = 4 };
@@ -137,7 +138,7 @@ static void install(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_
 
 	assert(r->fill >= cycle);
 	l->lines.lines[at] = (struct cache_line){
-		.fill = r->fill, .wait = (uint32_t)(r->fill - cycle), .from = (uint8_t)r->from, .dirty = r->dirty,
+		.fill = kept(r->fill), .wait = (uint32_t)(r->fill - cycle), .from = (uint8_t)r->from, .dirty = r->dirty,
 	};
 	if (victim.line != CACHE_EMPTY)
 		write_at(h, depth + 1, r->fill, victim.line, victim.dirty);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/cache/state.h"
+#include "core/cache/timeless.h"
 #include "core/cycle.h"
 
 struct l1_desc {
@@ -97,7 +98,7 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 	else
 		hierarchy_read(&m->below, from, line, l->reader, &r);
 	uint64_t takes = r.fill - from;
-	if (l->set.cycles)
+	if (l->set.cycles && !timeless(from))
 		r.fill = coming_at(&l->set.coming[cache_set(&l->lines, line)], r.fill, l->set.cycles);
 	uint64_t held = mshr_hold(&l->mshr, from, r.fill - from);
 	uint64_t fill = r.fill + (held - from);
@@ -108,13 +109,13 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 
 	uint64_t at = cache_insert(&l->lines, line, &victim);
 	l->lines.lines[at] = (struct cache_line){
-		.fill = fill, .wait = (uint32_t)(fill - cycle), .from = (uint8_t)r.from, .dirty = r.dirty,
+		.fill = kept(fill), .wait = (uint32_t)(fill - cycle), .from = (uint8_t)r.from, .dirty = r.dirty,
 	};
 	if (victim.line != CACHE_EMPTY)
 		hierarchy_write(&m->below, fill, victim.line, victim.dirty);
-	if (victim.line != CACHE_EMPTY && l->set.cycles)
+	if (victim.line != CACHE_EMPTY && l->set.cycles && !timeless(from))
 		*leaving(l, victim.line) = (struct leaving){ .line = victim.line, .fill = victim.fill, .until = fill - takes };
-	if (l == &m->data && m->passing)
+	if (l == &m->data && m->passing && !timeless(fill))
 		pass(m->passing, fill, victim.dirty);
 	return fill;
 }

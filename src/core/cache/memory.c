@@ -18,6 +18,7 @@
 
 #include "core/cache/parts.h"
 #include "core/cache/state.h"
+#include "core/cache/timeless.h"
 #include "core/cycle.h"
 
 /* ---- set-up ---- */
@@ -94,6 +95,8 @@ static inline uint64_t take_port(struct port *p, uint64_t cycle, uint32_t bytes)
 		uint64_t now = *used >> 16;
 
 		if (now < cycle) {
+			if (timeless(cycle))
+				return cycle;
 			*used = cycle << 16 | bytes;
 			return cycle;
 		}

@@ -5,6 +5,7 @@
  *   memory.c             set-up, accesses of the pipeline, splits over lines and pages
  *   l1.c                 L1 misses and prefetchers
  *   translation.c        first-level TLB misses: second level, page walks
+ *   warm.c               accesses without time (timeless.h)
  */
 #ifndef CYCLEWISE_CORE_CACHE_STATE_H
 #define CYCLEWISE_CORE_CACHE_STATE_H

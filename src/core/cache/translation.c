@@ -4,6 +4,7 @@
  */
 #include "core/cache/parts.h"
 #include "core/cache/state.h"
+#include "core/cache/timeless.h"
 
 int memory_translation_init(struct memory *m, const struct core_desc *d, uint64_t window)
 {
@@ -84,7 +85,7 @@ static uint64_t second_level(struct memory *m, uint64_t cycle, uint64_t page)
 		return e->ready > known ? merge_walk(e, known) : known;
 	uint64_t ready = walk(m, known, page);
 	e = tlb_insert(&m->second, page);
-	e->ready = ready;
+	e->ready = kept(ready);
 	e->wait = ready - known;
 	return ready;
 }
@@ -124,7 +125,7 @@ struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t
 		e->frame = page_walker_frame(&m->walker, page);
 		e->ready = ready;
 		e->wait = ready - cycle;
-		e->in_time = cycle > ready - begin ? cycle - (ready - begin) : 0;
+		e->in_time = !timeless(cycle) && cycle > ready - begin ? cycle - (ready - begin) : 0;
 		e->by = early_bits(a->pc);
 		if (early) {
 			known = true;
@@ -138,6 +139,7 @@ struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t
 	a->tlb_miss = !known;
 	a->tlb_merged = merged;
 	a->tlb_done = known ? cycle : merge_walk(e, cycle);
+	e->ready = kept(e->ready);
 	return e;
 }
 

@@ -62,6 +62,16 @@ static void abstract_batch(struct core *core, const struct step *s, size_t n, si
 	abstract_batch_foreseen(core, s, n, ahead, &a->foreseen);
 }
 
+/* What needs no time is what is to be brought up to date. */
+static void abstract_warm(struct core *core, const struct step *s, size_t n, size_t ahead)
+{
+	struct abstract *a = (struct abstract *)core;
+	const struct foreseen_array *words = &a->foreseen.of[0];
+
+	abstract_foresee(core, s, n, ahead, &a->foreseen);
+	chrono_warm(a->chrono, words->item, words->bytes / sizeof(uint64_t));
+}
+
 static void abstract_finish(struct core *core)
 {
 	struct abstract *a = (struct abstract *)core;
@@ -147,6 +157,7 @@ const struct core_ops core_abstract = {
 	.batch = abstract_batch,
 	.foresee = abstract_foresee,
 	.batch_foreseen = abstract_batch_foreseen,
+	.warm = abstract_warm,
 	.foresees_all = true,
 	.finish = abstract_finish,
 	.close = abstract_close,

@@ -153,6 +153,12 @@ void chrono_batch_together(struct chrono *const *v, unsigned nr_v, const uint64_
 size_t chrono_records(struct chrono *v, const uint64_t **word, const uint64_t *end, const struct step **step,
                       struct timed *t, size_t most);
 
+/*
+ * warm.c: these instructions are not timed. The lines that they have brought are there, and their stores have left the
+ * queue long ago.
+ */
+void chrono_warm(struct chrono *v, const uint64_t *word, size_t nr);
+
 /* Cycles of the counted instructions so far: of each, from the commit before it to its own. */
 uint64_t chrono_cycles(const struct chrono *v);
 uint64_t chrono_instructions(const struct chrono *v);

@@ -516,6 +516,7 @@ const struct core_ops core_ooo = {
 	.batch = ooo_batch,
 	.foresee = ooo_foresee,
 	.batch_foreseen = ooo_batch_foreseen,
+	.warm = ooo_warm,
 	.finish = ooo_finish,
 	.close = ooo_close,
 	.suppose = ooo_suppose,

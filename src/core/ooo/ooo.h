@@ -249,6 +249,9 @@ void wrong_path(struct ooo *o, const struct forecast *c, uint64_t squash);
 /* The same for steps that are on the right path and will run again: s[0..n). */
 void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squash);
 
+/* warm.c: core_ops.warm(). */
+void ooo_warm(struct core *core, const struct step *s, size_t n, size_t ahead);
+
 /* repeat.c */
 void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags);
 

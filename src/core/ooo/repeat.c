@@ -7,48 +7,9 @@
  */
 #include "core/ooo/commit.h"
 #include "core/ooo/rename.h"
+#include "core/ooo/span.h"
 
-enum { PIECE = 64, PIECE_SLOTS = 4 };
-
-struct span {                          /* what is left of the accesses in one direction */
-	const struct step *step, *end;
-	uint64_t offset;               /* within the present step */
-	uint16_t kind;                 /* STEP_LOAD or STEP_STORE */
-};
-
-/* The next piece: at most `bytes`, within a line. Returns how many; 0: the span is used up. */
-static uint32_t span_take(struct span *p, uint32_t bytes, uint64_t *addr)
-{
-	while (p->step < p->end && (!(p->step->flags & p->kind) || p->offset >= p->step->bytes)) {
-		p->step++;
-		p->offset = 0;
-	}
-	if (p->step >= p->end)
-		return 0;
-	*addr = p->step->addr + p->offset;
-	uint64_t left = p->step->bytes - p->offset, line = PIECE - *addr % PIECE;
-	if (bytes > left)
-		bytes = (uint32_t)left;
-	if (bytes > line)
-		bytes = (uint32_t)line;
-	p->offset += bytes;
-	return bytes;
-}
-
-/* How often it went round, and the bytes it read each time. */
-static uint64_t iterations(const struct attempt *a, uint32_t *bytes_each)
-{
-	uint64_t count = 1, bytes = 0;
-
-	for (uint32_t i = 0; i < a->nr_steps; i++) {
-		if (step_kind(&a->step[i]) == STEP_REPEAT)
-			count = a->step[i].addr;
-		else if (a->step[i].flags & STEP_LOAD)
-			bytes += a->step[i].bytes;
-	}
-	*bytes_each = count ? (uint32_t)((bytes + count - 1) / count) : 0;
-	return count;
-}
+enum { PIECE_SLOTS = 4 };
 
 /* Makes the attempt the next piece: as late as the pieces before it allow. */
 static void piece_dispatch(struct ooo *o, struct attempt *a)
@@ -112,7 +73,8 @@ void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
 	struct span load = { a->step, a->step + a->nr_steps, 0, STEP_LOAD }, store = { a->step, a->step + a->nr_steps, 0, STEP_STORE };
 	bool fast = in->flags & INSN_STORE;
 	uint32_t read_bytes;
-	uint64_t start = a->dispatch_last + (unsigned)d->issue_latency, count = iterations(a, &read_bytes), step_cycles;
+	uint64_t count = repeat_iterations(a->step, a->nr_steps, &read_bytes);
+	uint64_t start = a->dispatch_last + (unsigned)d->issue_latency, step_cycles;
 
 	for (unsigned i = 0; i < in->nr_addr; i++)
 		start = later(start, o->reg_ready[in->addr[i]]);

@@ -255,6 +255,27 @@ void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t
 	}
 }
 
+void foresight_warm(struct foresight *f, const struct step *s, size_t n, size_t ahead)
+{
+	const struct step *end = s + n, *all = end + ahead;
+
+	for (; s < end; s++) {
+		if (step_kind(s) != STEP_INSN)
+			continue;
+		const struct insn *in = code_insn(f->code, s->insn);
+		if (f->converge && s->bytes)
+			converge_saw(f->converge, s);
+		if (!(in->flags & INSN_BRANCH) || s->flags & STEP_FAULT)
+			continue;
+		const struct step *next = s + 1;
+		struct prediction unused;
+
+		while (next < all && belongs_to_the_one_before(next))
+			next++;
+		resolve(f, in, s, next < all ? next : NULL, &unused);
+	}
+}
+
 /* --- its life ---------------------------------------------------------------------------------------- */
 
 int foresight_new(struct foresight **out, const struct core_desc *desc, struct code *code)

@@ -62,5 +62,7 @@ void foresight_free(struct foresight *f);
 bool foresight_same(const struct core_desc *a, const struct core_desc *b);
 /* Replaces what `out` holds by the forecasts of s[0..n); s[n..n+ahead) follow. */
 void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
+/* Brings predictors, and what is known of addresses, up to date with these steps. */
+void foresight_warm(struct foresight *f, const struct step *s, size_t n, size_t ahead);
 
 #endif
