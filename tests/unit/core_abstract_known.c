@@ -141,7 +141,7 @@ static void t002_stores(void **state)
 	seed = 2;
 	for (unsigned n = 0; n < STEPS; n++) {
 		/* Places that share buckets, and some that are near each other. */
-		uint64_t addr = random_below(2) ? random_below(256) : random_below(4) * SHADOW_BUCKETS * GRANULE + random_below(512);
+		uint64_t addr = random_below(2) ? random_below(256) : random_below(4) * SHADOW_BUCKETS * SHADOW_BYTES + random_below(512);
 		uint32_t bytes = 1u << random_below(4);
 
 		if (random_below(8) == 0)

@@ -72,9 +72,9 @@ void memory_l1_fini(struct memory *m)
 	stride_fini(&m->stride);
 }
 
-static struct leaving *leaving(struct l1 *l, uint64_t line)
+static struct evicting *evicting(struct l1 *l, uint64_t line)
 {
-	return &l->set.leaving[line * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (LEAVING - 1)];
+	return &l->set.evicting[line * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (EVICTING - 1)];
 }
 
 /* A line comes into L1D at `fill`, and where a changed one was. */
@@ -177,8 +177,8 @@ uint64_t memory_read_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64
 		a->l1_miss = true;
 		return here->fill;
 	}
-	if (l->set.cycles && !a->write && leaving(l, line)->line == line && leaving(l, line)->until > cycle) {
-		const struct leaving *here = leaving(l, line);
+	if (l->set.cycles && !a->write && evicting(l, line)->line == line && evicting(l, line)->until > cycle) {
+		const struct evicting *here = evicting(l, line);
 		a->level = here->fill > cycle ? LEVEL_FILL_BUFFER : LEVEL_L1;
 		a->l1_miss = here->fill > cycle;
 		return later(here->fill, cycle);

@@ -91,7 +91,7 @@ void memory_tell_passing(struct memory *m, struct passing *to)
 static inline uint64_t take_port(struct port *p, uint64_t cycle, uint32_t bytes)
 {
 	for (;; cycle++) {
-		uint64_t *used = &p->used[cycle % PORT_WINDOW];
+		uint64_t *used = &p->used[cycle % CACHE_PORT_WINDOW];
 		uint64_t now = *used >> 16;
 
 		if (now < cycle) {

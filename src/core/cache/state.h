@@ -18,11 +18,11 @@
 #include "core/cache/prefetch.h"
 #include "core/cache/tlb.h"
 
-enum { PORT_WINDOW = 2048 };
+enum { CACHE_PORT_WINDOW = 2048 };
 
 /* Bytes that loads have read from L1D, by cycle: cycle << 16 | bytes. */
 struct port {
-	uint64_t used[PORT_WINDOW];
+	uint64_t used[CACHE_PORT_WINDOW];
 	uint32_t bytes;        /* a cycle */
 };
 
@@ -30,16 +30,16 @@ struct port {
  * Lines come into one set of L1D some cycles apart (l1d.set_fill). As long as one waits for its turn, the line that it is to take
  * the place of is still there: evicted in the order of the program, it may be hit by many in the order of time.
  */
-enum { LEAVING = 64 };                 /* a power of two */
+enum { EVICTING = 64 };                 /* a power of two */
 
-struct leaving {
+struct evicting {
 	uint64_t line, fill, until;    /* there from `fill` to `until` */
 };
 
 struct set_fill {
 	uint64_t cycles;       /* 0: not modelled */
 	struct coming *coming; /* [set] */
-	struct leaving leaving[LEAVING]; /* by a hash of the line */
+	struct evicting evicting[EVICTING]; /* by a hash of the line */
 };
 
 struct l1 {

@@ -57,7 +57,7 @@ static unsigned registers_of(enum level level)
 static void wait_registers(struct chrono *v, struct way *y, struct when *w, unsigned first, enum level level)
 {
 	for (unsigned i = first; i < registers_of(level); i++) {
-		const struct registers *r = &v->missing[i];
+		const struct miss_registers *r = &v->missing[i];
 		if (!r->nr)
 			continue;
 		struct when free = recall(v->mode, &r->end, r->next);
@@ -71,7 +71,7 @@ static void wait_registers(struct chrono *v, struct way *y, struct when *w, unsi
 static void hold_registers(struct chrono *v, const struct when *there, unsigned first, enum level level)
 {
 	for (unsigned i = first; i < registers_of(level); i++) {
-		struct registers *r = &v->missing[i];
+		struct miss_registers *r = &v->missing[i];
 		if (!r->nr)
 			continue;
 		uint32_t at = r->next;

@@ -217,13 +217,13 @@ static uint64_t dead(const struct chrono *v)
 }
 
 /* What has been given back up to dispatch is no longer put off: whenever that is done, it is done before it matters. */
-static void settle(struct waiting *w, uint64_t dispatch)
+static void settle(struct scheduler *w, uint64_t dispatch)
 {
 	w->at = MAX(w->at, dispatch);
-	waiting_advance(w);
+	scheduler_advance(w);
 }
 
-static bool same_waiting(const struct waiting *a, const struct waiting *b, const struct pairing *p)
+static bool same_scheduler(const struct scheduler *a, const struct scheduler *b, const struct pairing *p)
 {
 	uint64_t c = a->now, left = a->held;
 	const uint64_t apart = b->now - a->now;
@@ -232,14 +232,14 @@ static bool same_waiting(const struct waiting *a, const struct waiting *b, const
 		return false;
 	while (left) {                         /* all that they hold is given back in some cycle to come */
 		c++;
-		if (c - a->now >= WAITING_WINDOW)
+		if (c - a->now >= SCHEDULER_WINDOW)
 			return false;
-		if (c % 64 == 0 && !a->some[c % WAITING_WINDOW / 64] && (c + apart) % 64 == 0 && !b->some[(c + apart) % WAITING_WINDOW / 64]) {
+		if (c % 64 == 0 && !a->some[c % SCHEDULER_WINDOW / 64] && (c + apart) % 64 == 0 && !b->some[(c + apart) % SCHEDULER_WINDOW / 64]) {
 			c |= 63;
 			continue;
 		}
-		uint16_t given = a->given[c % WAITING_WINDOW];
-		if (given != b->given[(c + apart) % WAITING_WINDOW])
+		uint16_t given = a->given[c % SCHEDULER_WINDOW];
+		if (given != b->given[(c + apart) % SCHEDULER_WINDOW])
 			return false;
 		left -= given;
 	}
@@ -310,7 +310,7 @@ static bool same_state(struct chrono *a, struct chrono *b, int64_t *later)
 			continue;
 		settle(a->scheduler[i], a->flow.dispatch.t);
 		settle(b->scheduler[i], b->flow.dispatch.t);
-		if (!same_waiting(a->scheduler[i], b->scheduler[i], &p))
+		if (!same_scheduler(a->scheduler[i], b->scheduler[i], &p))
 			return false;
 	}
 	all_spans(&of_a, a);
@@ -329,7 +329,7 @@ static inline uint64_t shifted(uint64_t t, int64_t later)
 	return later < 0 && t < (uint64_t)-later ? 0 : t + (uint64_t)later;
 }
 
-static void follow_waiting(struct waiting *to, const struct waiting *from, int64_t later)
+static void follow_scheduler(struct scheduler *to, const struct scheduler *from, int64_t later)
 {
 	uint64_t left = from->held;
 
@@ -338,9 +338,9 @@ static void follow_waiting(struct waiting *to, const struct waiting *from, int64
 	to->held = from->held;
 	memset(to->given, 0, sizeof to->given);
 	memset(to->some, 0, sizeof to->some);
-	for (uint64_t n = 1; left && n < WAITING_WINDOW; n++) {
-		uint64_t at = (to->now + n) % WAITING_WINDOW;
-		uint16_t given = from->given[(from->now + n) % WAITING_WINDOW];
+	for (uint64_t n = 1; left && n < SCHEDULER_WINDOW; n++) {
+		uint64_t at = (to->now + n) % SCHEDULER_WINDOW;
+		uint16_t given = from->given[(from->now + n) % SCHEDULER_WINDOW];
 		if (!given)
 			continue;
 		to->given[at] = given;

@@ -122,14 +122,14 @@ static struct arrivals arrivals_new(struct chrono *v, int32_t nr)
 	return (struct arrivals){ .nr = (uint32_t)nr, .there = times_new(v, (uint64_t)nr), .from = from };
 }
 
-static struct waiting *scheduler_new(struct chrono *v, uint32_t entries)
+static struct scheduler *scheduler_new(struct chrono *v, uint32_t entries)
 {
-	struct waiting *w = own(v, 1, sizeof *w);
+	struct scheduler *w = own(v, 1, sizeof *w);
 
 	if (!w)
 		return NULL;
 	w->entries = entries;
-	w->who = v->mode == CHRONO_TAINT ? own(v, WAITING_WINDOW, sizeof *w->who) : NULL;
+	w->who = v->mode == CHRONO_TAINT ? own(v, SCHEDULER_WINDOW, sizeof *w->who) : NULL;
 	return w;
 }
 
@@ -174,7 +174,7 @@ static void make(struct chrono *v, const struct core_desc *d)
 	v->coming = d->l1d_set_fill ? own(v, v->line1.nr / v->ways, sizeof *v->coming) : NULL;
 	for (unsigned i = 0; i < NR_MISSES; i++) {
 		const struct misses *m = &v->cost.misses[i];
-		v->missing[i] = (struct registers){ .nr = m->most, .known = m->known };
+		v->missing[i] = (struct miss_registers){ .nr = m->most, .known = m->known };
 		if (m->most)
 			v->missing[i].end = times_new(v, m->most);
 	}

@@ -4,7 +4,7 @@
 #ifndef CYCLEWISE_CORE_GUS_FRONT_H
 #define CYCLEWISE_CORE_GUS_FRONT_H
 
-#include "core/gus/waiting.h"
+#include "core/gus/scheduler.h"
 
 /* Entries of queues that the instruction takes, as far as its path leaves that open; whether rename does it. */
 struct takes {

@@ -243,11 +243,11 @@ static inline unsigned resolve(struct outcomes *o, const struct insn *in, const 
 /* --- one instruction --------------------------------------------------------------------------------- */
 
 /* What is left to find out of an execution that is a single step without a fault, and not the second of a pair. */
-enum way {
-	WAY_PLAIN,                     /* how its code comes into the core, and what its accesses meet */
-	WAY_BRANCH,                    /* the same, and where it leads */
-	WAY_FIRST,                     /* the same, and whether it makes a pair with the next */
-	WAY_ANY,
+enum shape {
+	SHAPE_PLAIN,                   /* how its code comes into the core, and what its accesses meet */
+	SHAPE_BRANCH,                  /* the same, and where it leads */
+	SHAPE_FIRST,                   /* the same, and whether it makes a pair with the next */
+	SHAPE_ANY,
 };
 
 /* Whether a step belongs to the instruction before. */
@@ -257,12 +257,12 @@ static inline bool belongs(const struct step *s)
 }
 
 /*
- * Its head and words, of the records from `s` to `next`. `way` is constant: nothing is looked for that there is not
+ * Its head and words, of the records from `s` to `next`. `shape` is constant: nothing is looked for that there is not
  * that way, for which an instruction must be a single step without STEP_ENTER or STEP_FAULT, and an instruction behind
  * it.
  */
 static inline __attribute__((always_inline)) void one(struct outcomes *o, const struct insn *in, const struct step *s,
-                                                      const struct step *next, size_t ahead, const enum way way,
+                                                      const struct step *next, size_t ahead, const enum shape shape,
                                                       struct outcome_stream *out)
 {
 	unsigned kind = RECIPE_PLAIN, flags = (unsigned)(s->flags & STEP_COUNTED) << 1;
@@ -271,23 +271,23 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 	bool at_hand = true;
 
 	_Static_assert(STEP_COUNTED << 1 == OUTCOME_COUNTED, "it is shifted in place");
-	if (way == WAY_ANY && s->flags & STEP_ENTER) {
+	if (shape == SHAPE_ANY && s->flags & STEP_ENTER) {
 		flags |= OUTCOME_ENTER;
 		deliver_anew(&o->delivery);
 	}
-	if (way != WAY_PLAIN && o->fused)
+	if (shape != SHAPE_PLAIN && o->fused)
 		kind = RECIPE_SECOND;
 	else
 		at_hand = deliver_at_hand(&o->delivery, in->pc, deliver_words(in), &flags);
 	/* A head without words is made when all is known. */
-	const bool alone = way != WAY_ANY && at_hand && !s->bytes;
+	const bool alone = shape != SHAPE_ANY && at_hand && !s->bytes;
 	if (!alone)
 		outcome_push(out, 0);
 	if (__builtin_expect(!at_hand, 0))
 		flags |= deliver_slow(&o->delivery, in, out);
-	if (way != WAY_PLAIN)
+	if (shape != SHAPE_PLAIN)
 		o->fused = false;
-	const struct insn *second = way == WAY_FIRST || way == WAY_ANY ? pair(o, in, s, next, ahead) : NULL;
+	const struct insn *second = shape == SHAPE_FIRST || shape == SHAPE_ANY ? pair(o, in, s, next, ahead) : NULL;
 	if (second) {
 		branch_ports = second->branch && second->nr_uops ? o->code->uops[second->uop].ports : 0;
 		if (next->flags & STEP_TAKEN && branch_ports & o->desc->branch_taken_ports)
@@ -295,22 +295,22 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		kind |= next->flags & STEP_TAKEN ? RECIPE_FIRST | RECIPE_TAKEN : RECIPE_FIRST;
 		o->fused = true;
 	}
-	if (way == WAY_BRANCH || (way == WAY_ANY && in->branch && !(s->flags & STEP_FAULT))) {
-		bool follows = way == WAY_BRANCH || (ahead && step_kind(next) == STEP_INSN);
+	if (shape == SHAPE_BRANCH || (shape == SHAPE_ANY && in->branch && !(s->flags & STEP_FAULT))) {
+		bool follows = shape == SHAPE_BRANCH || (ahead && step_kind(next) == STEP_INSN);
 		flags |= resolve(o, in, s, next, follows && !(next->flags & STEP_ENTER));
 		kind |= flags & OUTCOME_TAKEN ? RECIPE_TAKEN : 0;
 	}
 	if (in->stack && o->desc->rename_stack_ports)
 		kind |= stack(o, in);
-	if ((way == WAY_BRANCH || way == WAY_ANY) &&
+	if ((shape == SHAPE_BRANCH || shape == SHAPE_ANY) &&
 	    (flags & (OUTCOME_TAKEN | OUTCOME_MISPREDICT) ||
-	     (way == WAY_ANY && in->flags & (INSN_SYSCALL | INSN_FLUSH)))) {
+	     (shape == SHAPE_ANY && in->flags & (INSN_SYSCALL | INSN_FLUSH)))) {
 		deliver_anew(&o->delivery);
 		build_end(&o->delivery);
 	}
 	const uint32_t recipe = recipe_of(o->recipes, s->insn, kind, branch_ports);
 	const struct recipe *p = &o->recipes->recipe[recipe];
-	if (way == WAY_ANY && (next - s > 1 || in->flags & INSN_PREFETCH)) {
+	if (shape == SHAPE_ANY && (next - s > 1 || in->flags & INSN_PREFETCH)) {
 		accesses(o, in, p->base, s, (uint32_t)(next - s), out);
 	} else if (s->bytes) {
 		if (s->flags & STEP_LOAD)
@@ -318,7 +318,7 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		if (s->flags & STEP_STORE)
 			store(o, in, s, out);
 	}
-	if (way == WAY_ANY && s->flags & STEP_FAULT) {
+	if (shape == SHAPE_ANY && s->flags & STEP_FAULT) {
 		flags |= OUTCOME_FAULT;
 		deliver_anew(&o->delivery);
 		o->fused = false;
@@ -344,7 +344,7 @@ static __attribute__((noinline)) const struct step *any(struct outcomes *o, cons
 	}
 	while (end < all && belongs(end))
 		end++;
-	one(o, code_insn(o->code, s->insn), s, end, (size_t)(all - end), WAY_ANY, out);
+	one(o, code_insn(o->code, s->insn), s, end, (size_t)(all - end), SHAPE_ANY, out);
 	++*done;
 	return end;
 }
@@ -364,13 +364,13 @@ static inline __attribute__((always_inline)) bool short_way(struct outcomes *o, 
 	if (in->flags & (INSN_SYSCALL | INSN_FLUSH | INSN_PREFETCH))
 		return false;
 	if (in->branch && !(in->flags & INSN_FUSES_NEXT))
-		one(o, in, s, next, ahead, WAY_BRANCH, out);
+		one(o, in, s, next, ahead, SHAPE_BRANCH, out);
 	else if (in->branch)
 		return false;
 	else if (in->flags & INSN_FUSES_NEXT)
-		one(o, in, s, next, ahead, WAY_FIRST, out);
+		one(o, in, s, next, ahead, SHAPE_FIRST, out);
 	else if (!o->fused)
-		one(o, in, s, next, ahead, WAY_PLAIN, out);
+		one(o, in, s, next, ahead, SHAPE_PLAIN, out);
 	else
 		return false;
 	return true;

@@ -8,7 +8,7 @@
 
 #include "core/cycle.h"
 #include "core/gus/state.h"
-#include "core/gus/waiting.h"
+#include "core/gus/scheduler.h"
 
 enum { SLOTS_WINDOW = 4096, SLOTS_WORDS = SLOTS_WINDOW / 64 };
 
@@ -96,10 +96,10 @@ INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, 
 	if (p->nr_bound)
 		bind_uops(v, mode, y, which, w);
 	if (p->scheduler < CORE_SCHEDULERS) {
-		struct waiting *s = v->scheduler[p->scheduler];
-		waiting_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w, held);
+		struct scheduler *s = v->scheduler[p->scheduler];
+		scheduler_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w, held);
 	} else if (p->scheduler == RECIPE_SCHEDULERS && p->uops == 1)
-		waiting_issue(mode, v->scheduler[v->chosen[which]], 1, w, held);
+		scheduler_issue(mode, v->scheduler[v->chosen[which]], 1, w, held);
 	else if (p->scheduler == RECIPE_SCHEDULERS)
 		schedulers_issue(v, v->chosen[which], copy_of(mode, w), held);
 	if (mode == CHRONO_RECORDS && w->t < y->least)

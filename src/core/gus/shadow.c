@@ -4,9 +4,9 @@
 
 static unsigned bytes_of(uint64_t granule, uint64_t addr, uint64_t end)
 {
-	uint64_t from = granule * GRANULE < addr ? addr - granule * GRANULE : 0;
-	uint64_t to = (granule + 1) * GRANULE > end ? end - granule * GRANULE : GRANULE;
-	return (0xffu >> (GRANULE - (to - from))) << from & 0xffu;
+	uint64_t from = granule * SHADOW_BYTES < addr ? addr - granule * SHADOW_BYTES : 0;
+	uint64_t to = (granule + 1) * SHADOW_BYTES > end ? end - granule * SHADOW_BYTES : SHADOW_BYTES;
+	return (0xffu >> (SHADOW_BYTES - (to - from))) << from & 0xffu;
 }
 
 static uint32_t shadow_bit(uint64_t granule)
@@ -55,14 +55,14 @@ void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes, bool aliases)
 
 	s->extent[store & OUTCOME_FAR] = (struct shadow_extent){ (uint16_t)(bytes < UINT16_MAX ? bytes : UINT16_MAX),
 	                                                         (uint16_t)addr };
-	if (__builtin_expect(addr % GRANULE + bytes <= GRANULE, 1)) {
-		shadow_write(s, addr / GRANULE, ((1u << bytes) - 1) << addr % GRANULE, store, aliases);
+	if (__builtin_expect(addr % SHADOW_BYTES + bytes <= SHADOW_BYTES, 1)) {
+		shadow_write(s, addr / SHADOW_BYTES, ((1u << bytes) - 1) << addr % SHADOW_BYTES, store, aliases);
 		return;
 	}
 	/* Of a huge one (rep stos) the beginning: who reads the rest comes long after it. */
 	if (bytes > WHOLE_STORE)
 		bytes = WHOLE_STORE;
-	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++)
+	for (uint64_t g = addr / SHADOW_BYTES; g <= (addr + bytes - 1) / SHADOW_BYTES; g++)
 		shadow_write(s, g, bytes_of(g, addr, addr + bytes), store, aliases);
 }
 
@@ -86,10 +86,10 @@ static struct source shadow_granule(const struct shadow *s, uint64_t granule, un
 
 struct source shadow_load(const struct shadow *s, uint64_t addr, uint32_t bytes)
 {
-	const uint64_t end = addr + bytes, first = addr / GRANULE;
+	const uint64_t end = addr + bytes, first = addr / SHADOW_BYTES;
 	struct source from = { 0, true };
 
-	for (uint64_t g = first; g * GRANULE < end; g++) {
+	for (uint64_t g = first; g * SHADOW_BYTES < end; g++) {
 		struct source one = shadow_granule(s, g, bytes_of(g, addr, end));
 		from.whole &= one.whole && (g == first || one.distance == from.distance);
 		if (one.distance && (!from.distance || one.distance < from.distance))
@@ -111,7 +111,7 @@ unsigned shadow_alias(const struct shadow *s, uint64_t addr, uint32_t bytes)
 {
 	unsigned nearest = 0;
 
-	for (uint64_t g = addr / GRANULE; g <= (addr + bytes - 1) / GRANULE; g++) {
+	for (uint64_t g = addr / SHADOW_BYTES; g <= (addr + bytes - 1) / SHADOW_BYTES; g++) {
 		unsigned here = shadow_alias_of(s, g);
 		if (here && (!nearest || here < nearest))
 			nearest = here;

@@ -13,7 +13,7 @@
 
 #include "core/gus/outcome.h"
 
-enum { SHADOW_NODES = 1 << 12, SHADOW_BUCKETS = 1 << 11, SHADOW_PLACES = 4096 / 8, GRANULE = 8, WHOLE_STORE = 4096 };
+enum { SHADOW_NODES = 1 << 12, SHADOW_BUCKETS = 1 << 11, SHADOW_PLACES = 4096 / 8, SHADOW_BYTES = 8, WHOLE_STORE = 4096 };
 
 struct shadow_node {
 	uint64_t granule : 56, bytes : 8; /* bytes: written, a bit each */

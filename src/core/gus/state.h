@@ -42,20 +42,20 @@ enum {
 	BLOCKS = 128,                  /* of fetch, that are remembered: more than prediction runs ahead */
 	MOST_MEMORY = 16,              /* of rename.memory */
 	MOST_OWNED = 64,
-	WAITING_WINDOW = 1 << 15,      /* cycles; what waits longer counts as issued then */
+	SCHEDULER_WINDOW = 1 << 15,      /* cycles; what waits longer counts as issued then */
 };
 
 /*
  * A scheduler: entries that are given back out of order. held = taken - given back in cycles <= now; bit c of `some`
- * is set iff cycle c of (now, now + WAITING_WINDOW) gives any back. As long as there is room even so, nobody asks what
+ * is set iff cycle c of (now, now + SCHEDULER_WINDOW) gives any back. As long as there is room even so, nobody asks what
  * was given back since: `now` stays behind dispatch.
  */
-struct waiting {
+struct scheduler {
 	uint64_t now, held;            /* cycle; entries */
 	uint64_t at;                   /* ticks of dispatch, the latest so far: now <= its cycle, but after a wait */
 	uint32_t entries;
-	uint16_t given[WAITING_WINDOW]; /* [cycle % window] */
-	uint64_t some[WAITING_WINDOW / 64];
+	uint16_t given[SCHEDULER_WINDOW]; /* [cycle % window] */
+	uint64_t some[SCHEDULER_WINDOW / 64];
 	taint *who;                    /* [cycle % window]: whose issue gave back the last one; NULL: not wanted */
 };
 
@@ -63,7 +63,7 @@ struct waiting {
  * Miss registers of a level, a ring: when each is free again, sorted, the first at `next`. Who comes takes the one
  * that is free first.
  */
-struct registers {
+struct miss_registers {
 	struct times end;              /* [nr] */
 	uint32_t nr, next;
 	uint64_t known;                /* ticks from a request in L1 to when the level wants one for it */
@@ -131,7 +131,7 @@ struct chrono {
 	uint64_t loads_mask, stores_mask;
 	struct times loads, stores;    /* [n & mask]: commit of the n-th load; drain of the n-th store */
 	uint64_t nr_loads, nr_stores;
-	struct registers missing[NR_MISSES];
+	struct miss_registers missing[NR_MISSES];
 	struct times written;          /* [n % STORE_RING]: data of the n-th store known */
 	struct times stored;           /* [n % STORE_RING]: the register that it stores known; none: no load is
 	                                  renamed */

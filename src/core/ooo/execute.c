@@ -38,7 +38,7 @@ uint64_t issue_uop_anywhere(struct ooo *o, struct attempt *a, const struct uop *
 
 uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u, uint16_t ports, uint64_t ready)
 {
-	struct waiting_place place = { 0, 0 };
+	struct nsq_place place = { 0, 0 };
 	unsigned slot = uop_slot(a, (unsigned)(u - a->uop)), width = (unsigned)o->desc->rename_width;
 	uint64_t first = waiting_enter(&o->waiting, ports & o->waiting.ports, a->dispatch + slot / width, slot % width, &place) + 1;
 
@@ -46,7 +46,7 @@ uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u,
 		a->issue_wait = WAIT_PORT;
 	a->queued = first > a->dispatch + 1;
 	uint64_t cycle = issue_uop_anywhere(o, a, u, (uint16_t)(1u << place.port), later(ready, first));
-	waiting_leave(&o->waiting, place, cycle + 1);
+	nsq_leave(&o->nsq, place, cycle + 1);
 	return cycle;
 }
 

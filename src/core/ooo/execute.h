@@ -76,7 +76,7 @@ static inline uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, u
 
 	if (!ports)
 		return ready;
-	if (ports & o->waiting.ports)
+	if (ports & o->nsq.ports)
 		return issue_uop_queued(o, a, u, ports, ready);
 	if (!(ports & (ports - 1)) && !u->unit) {
 		unsigned only = (unsigned)__builtin_ctz(ports);

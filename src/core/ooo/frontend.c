@@ -210,7 +210,7 @@ static void predict(struct frontend *f, uint64_t pc)
 /* Whether delivery from the uop cache may go on with another window in the cycle that it is in: a sequential one, or one that a jump led to. */
 static bool may_share(const struct frontend *f)
 {
-	const struct delivery *d = &f->run;
+	const struct delivered *d = &f->run;
 
 	if (d->lines.most)
 		return f->follows && d->lines.used < d->lines.most;
@@ -229,13 +229,13 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 {
 	const struct core_desc *d = f->desc;
 	uint64_t cycle = f->run.next;
-	bool reads = path == PATH_UOPCACHE && f->path == PATH_UOPCACHE, straight = reads && !f->broken && same_page(f, window);
+	bool reads = path == FETCH_UOPCACHE && f->path == FETCH_UOPCACHE, straight = reads && !f->broken && same_page(f, window);
 
 	if (reads && may_share(f))
 		cycle = f->run.deliver;
 	else if (reads && f->run.lines.most)
 		cycle = later(cycle, f->run.deliver + 1);
-	if (f->path != PATH_NONE && f->path != path && d->uopcache_sets)
+	if (f->path != FETCH_NONE && f->path != path && d->uopcache_sets)
 		cycle += (unsigned)d->uopcache_penalty;
 	f->packet++;
 	if (d->fetch_packets) {
@@ -256,7 +256,7 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 	f->fetch = cycle;
 	f->bytes_at = cycle;
 	out->packet_first = true;
-	if (path == PATH_UOPCACHE) {
+	if (path == FETCH_UOPCACHE) {
 		build_end(f);
 		if (f->run.lines.most)
 			lines_enter(&f->run.lines, reads && f->run.deliver == cycle, straight);
@@ -288,7 +288,7 @@ static uint64_t deliver_cached(struct frontend *f, const struct insn *in)
 	unsigned uops = queue_uops(in);
 
 	if (!(in->flags & INSN_MICROCODED))
-		return f->path == PATH_LOOP ? delivery_cached(f, &f->run, in, uops) : delivery_read(f, &f->run, in, uops);
+		return f->path == FETCH_LOOP ? delivery_cached(f, &f->run, in, uops) : delivery_read(f, &f->run, in, uops);
 	f->run.deliver += microcode_cycles(f->desc, uops);
 	f->run.deliver_uops = (unsigned)f->desc->uopcache_width;
 	lines_end(&f->run.lines);
@@ -356,7 +356,7 @@ static inline void delivered(struct frontend *f, uint64_t into, struct fetched *
 	f->run.into = later(f->run.into, into);
 	out->fetch = f->fetch;
 	out->avail = f->run.into + (unsigned)f->desc->rename_latency;
-	out->decoded = f->path == PATH_DECODE && f->desc->uopcache_sets;
+	out->decoded = f->path == FETCH_DECODE && f->desc->uopcache_sets;
 }
 
 void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetched *out)
@@ -369,11 +369,11 @@ void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetche
 /* Finds out how far all goes on as it is. */
 static void settle(struct frontend *f)
 {
-	unsigned shift = f->path == PATH_UOPCACHE ? f->window_shift : f->fetch_shift;
+	unsigned shift = f->path == FETCH_UOPCACHE ? f->window_shift : f->fetch_shift;
 	uint64_t first = f->window << shift, end = (f->window + 1) << shift;
 
 	f->here_bytes = 0;
-	if (f->path == PATH_DECODE) {
+	if (f->path == FETCH_DECODE) {
 		if (!f->building)
 			return;
 		uint64_t line = f->line << FRONTEND_LINE, built = f->build_window << f->window_shift;
@@ -393,7 +393,7 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fe
 
 	*out = (struct fetched){ 0 };
 	f->run.loop_uops += queue_uops(in);
-	if (f->path == PATH_LOOP) {
+	if (f->path == FETCH_LOOP) {
 		out->packet_first = f->broken;
 		if (f->broken) {
 			f->packet++;
@@ -407,21 +407,21 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fe
 		uint64_t window;
 		if (d->uopcache_sets) {
 			window = in->pc >> f->window_shift;
-			if (f->path == PATH_DECODE && window == f->build_window && f->building && !f->broken)
+			if (f->path == FETCH_DECODE && window == f->build_window && f->building && !f->broken)
 				cached = false;        /* stays with the decoders until the window ends */
 			else
-				cached = uop_has(f, in, window, f->path == PATH_UOPCACHE && window == f->window && !f->broken);
+				cached = uop_has(f, in, window, f->path == FETCH_UOPCACHE && window == f->window && !f->broken);
 		}
 		if (!cached)
 			window = (in->pc + in->length - 1) >> f->fetch_shift;
-		enum fetch_path path = cached ? PATH_UOPCACHE : PATH_DECODE;
+		enum fetch_path path = cached ? FETCH_UOPCACHE : FETCH_DECODE;
 		if (f->broken || path != f->path || window != f->window)
 			packet_begin(f, in, window, path, out);
-		if (path == PATH_DECODE && (in->pc + in->length - 1) >> FRONTEND_LINE != f->line) {
+		if (path == FETCH_DECODE && (in->pc + in->length - 1) >> FRONTEND_LINE != f->line) {
 			read_line(f, in, in->pc + in->length - 1, out);
 			f->run.next = later(f->run.next, f->bytes_at + 1);
 		}
-		if (path == PATH_UOPCACHE)
+		if (path == FETCH_UOPCACHE)
 			into = deliver_cached(f, in);
 		else
 			into = deliver_decoded(f, in, false);
@@ -433,7 +433,7 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fe
 void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p)
 {
 	const struct core_desc *d = f->desc;
-	uint64_t at = f->path == PATH_DECODE ? f->bytes_at : f->run.deliver;
+	uint64_t at = f->path == FETCH_DECODE ? f->bytes_at : f->run.deliver;
 	bool again = p->target <= in->pc && in->pc == f->loop_branch && p->target == f->loop_target;
 
 	if (again) {
@@ -449,18 +449,18 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 	f->here_bytes = 0;
 	build_end(f);
 	if (fits) {
-		if (f->path != PATH_LOOP) {
+		if (f->path != FETCH_LOOP) {
 			f->run.deliver = at + 1;
 			f->run.deliver_uops = 0;
-			f->path = PATH_LOOP;
+			f->path = FETCH_LOOP;
 		} else if (f->run.deliver_uops) {
 			f->run.deliver++;                  /* an iteration's end and the next one's start are not delivered together */
 			f->run.deliver_uops = 0;
 		}
 		return;
 	}
-	if (f->path == PATH_LOOP)
-		f->path = PATH_UOPCACHE;
+	if (f->path == FETCH_LOOP)
+		f->path = FETCH_UOPCACHE;
 	unsigned bubble = (unsigned)(p->btb == BTB_SECOND ? d->branch_btb2_bubble : d->branch_taken_bubble);
 	unsigned returned = in->branch == BRANCH_RETURN ? (unsigned)d->branch_return_bubble : 0;
 	if (in->branch == BRANCH_INDIRECT || in->branch == BRANCH_INDIRECT_CALL)
@@ -490,7 +490,7 @@ void frontend_wait_taken(struct frontend *f)
 	f->run.next = later(f->run.next, free);
 	if (free > f->lookup)
 		lookup_from(f, free);
-	if (f->path == PATH_LOOP)
+	if (f->path == FETCH_LOOP)
 		f->run.deliver = later(f->run.deliver, free);
 }
 
@@ -502,10 +502,10 @@ void frontend_hold(struct frontend *f, uint64_t avail)
 
 	f->run.into = later(f->run.into, avail - (unsigned)d->rename_latency);
 
-	if (f->path == PATH_DECODE && f->decode < decode) {
+	if (f->path == FETCH_DECODE && f->decode < decode) {
 		f->decode = decode;
 		f->decode_used = (unsigned)d->decode_width;
-	} else if (f->path != PATH_DECODE && f->run.deliver < deliver) {
+	} else if (f->path != FETCH_DECODE && f->run.deliver < deliver) {
 		f->run.deliver = deliver;
 		f->run.deliver_uops = (unsigned)d->uopcache_width;
 		lines_end(&f->run.lines);
@@ -516,7 +516,7 @@ void frontend_hold(struct frontend *f, uint64_t avail)
 void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 {
 	build_end(f);
-	f->path = PATH_NONE;
+	f->path = FETCH_NONE;
 	f->broken = true;
 	f->follows = false;
 	f->here_bytes = 0;

@@ -36,7 +36,7 @@ enum {
 	FRONTEND_SPOILT = 512,         /* more lines than any uop cache has windows */
 };
 
-enum fetch_path { PATH_NONE, PATH_UOPCACHE, PATH_DECODE, PATH_LOOP };
+enum fetch_path { FETCH_NONE, FETCH_UOPCACHE, FETCH_DECODE, FETCH_LOOP };
 
 struct uop_window {                    /* one cached window of code */
 	uint64_t window;               /* pc / uopcache.window */
@@ -53,7 +53,7 @@ struct stage_queue {
 };
 
 /* What delivery moves on with every instruction, apart so that a loop may keep it in registers. */
-struct delivery {
+struct delivered {
 	uint64_t next;                 /* earliest fetch of the next packet */
 	uint64_t into;                 /* cycle in which the youngest instruction entered the uop queue, which is in order */
 	uint64_t deliver;              /* uop cache, loop buffer: cycle now delivered in, uops and windows of it used up */
@@ -76,7 +76,7 @@ struct frontend {
 	uint64_t window;               /* of the present packet: pc / window bytes, or fetch blocks */
 	uint64_t here, here_bytes;     /* code that comes from where the youngest did: from the window of the uop cache in delivery,
 	                                  or through the decoders, within block, line and the window in building; 0 bytes: unknown */
-	struct delivery run;
+	struct delivered run;
 	uint64_t fetch;                /* cycle the present packet was fetched in */
 	uint64_t bytes_at;             /* ... its bytes had come */
 	uint64_t packet;               /* number of the present packet */
@@ -151,13 +151,13 @@ static inline unsigned queue_uops(const struct insn *in)
 }
 
 /* What comes in a packet of its own is fetched in a later cycle where this one is full. */
-static inline void delivery_next(const struct frontend *f, struct delivery *d)
+static inline void delivery_next(const struct frontend *f, struct delivered *d)
 {
 	d->next = later(d->next, d->deliver + (d->deliver_uops >= (unsigned)f->desc->uopcache_width || d->deliver_windows >= 2));
 }
 
 /* What was delivered in d->deliver enters the uop queue, and waits for room there. */
-static inline uint64_t delivery_into(const struct frontend *f, struct delivery *d, const struct insn *in, unsigned uops)
+static inline uint64_t delivery_into(const struct frontend *f, struct delivered *d, const struct insn *in, unsigned uops)
 {
 	uint64_t into = d->deliver + (unsigned)f->desc->uopcache_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
 
@@ -172,7 +172,7 @@ static inline uint64_t delivery_into(const struct frontend *f, struct delivery *
 }
 
 /* uopcache.width uops a cycle. */
-static inline void delivery_take(const struct frontend *f, struct delivery *d, unsigned uops)
+static inline void delivery_take(const struct frontend *f, struct delivered *d, unsigned uops)
 {
 	unsigned total = d->deliver_uops + uops;
 	bool full = total > (unsigned)f->desc->uopcache_width && d->deliver_uops;
@@ -183,7 +183,7 @@ static inline void delivery_take(const struct frontend *f, struct delivery *d, u
 }
 
 /* From the uop cache or the loop buffer. */
-static inline uint64_t delivery_cached(const struct frontend *f, struct delivery *d, const struct insn *in, unsigned uops)
+static inline uint64_t delivery_cached(const struct frontend *f, struct delivered *d, const struct insn *in, unsigned uops)
 {
 	delivery_take(f, d, uops);
 	return delivery_into(f, d, in, uops);
@@ -196,7 +196,7 @@ static inline bool frontend_goes_on(const struct frontend *f, const struct insn 
 }
 
 /* From the uop cache, which may be read line by line. */
-static inline uint64_t delivery_read(const struct frontend *f, struct delivery *d, const struct insn *in, unsigned uops)
+static inline uint64_t delivery_read(const struct frontend *f, struct delivered *d, const struct insn *in, unsigned uops)
 {
 	if (!d->lines.most)
 		return delivery_cached(f, d, in, uops);
@@ -205,7 +205,7 @@ static inline uint64_t delivery_read(const struct frontend *f, struct delivery *
 }
 
 /* One for which that holds, from the uop cache, not microcoded. */
-static inline void frontend_cached_on(const struct frontend *f, struct delivery *d, const struct insn *in, struct fetched *out)
+static inline void frontend_cached_on(const struct frontend *f, struct delivered *d, const struct insn *in, struct fetched *out)
 {
 	unsigned uops = queue_uops(in);
 	uint64_t into = delivery_read(f, d, in, uops);
@@ -237,11 +237,11 @@ static inline void frontend_more(struct frontend *f, unsigned uops)
 /* The second of a fused pair travels with the first. */
 static inline void frontend_deliver_second(struct frontend *f, const struct insn *in, struct fetched *out)
 {
-	if (f->path == PATH_DECODE && in->branch && f->desc->decode_branch_last)
+	if (f->path == FETCH_DECODE && in->branch && f->desc->decode_branch_last)
 		f->decode_used = (unsigned)f->desc->decode_width;
 	*out = (struct fetched){
 		.fetch = f->fetch, .avail = f->run.into + (unsigned)f->desc->rename_latency,
-		.decoded = f->path == PATH_DECODE && f->desc->uopcache_sets,
+		.decoded = f->path == FETCH_DECODE && f->desc->uopcache_sets,
 	};
 }
 
@@ -256,9 +256,9 @@ static inline void frontend_deliver(struct frontend *f, const struct insn *in, b
 		frontend_deliver_second(f, in, out);
 	else if (!frontend_goes_on(f, in))
 		frontend_deliver_other(f, in, out);
-	else if (f->path == PATH_DECODE && in->pc - f->here + in->length <= f->here_bytes)
+	else if (f->path == FETCH_DECODE && in->pc - f->here + in->length <= f->here_bytes)
 		frontend_decode_on(f, in, out);
-	else if (f->path == PATH_UOPCACHE && !(in->flags & (INSN_MICROCODED | INSN_JCC_ERRATUM)))
+	else if (f->path == FETCH_UOPCACHE && !(in->flags & (INSN_MICROCODED | INSN_JCC_ERRATUM)))
 		frontend_cached_on(f, &f->run, in, out);
 	else
 		frontend_deliver_other(f, in, out);

@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "core/cycle.h"
 
-enum { GRANULE = 8 };
+enum { LSQ_GRANULE = 8 };
 
 void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out)
 {
-	uint64_t first = addr / GRANULE, end = (addr + (bytes ? bytes : 1) - 1) / GRANULE;
+	uint64_t first = addr / LSQ_GRANULE, end = (addr + (bytes ? bytes : 1) - 1) / LSQ_GRANULE;
 	uint64_t oldest_node = q->nr_nodes > q->node_mask ? q->nr_nodes - q->node_mask - 1 : 0;
 	uint64_t best = 0;                     /* number + 1 */
 
@@ -190,7 +190,7 @@ uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes
 	q->store[number & q->mask] = (struct store){ .addr = addr, .known = known, .data = data, .freed = freed, .record = record, .pc = pc, .bytes = bytes };
 	q->known_max = later(q->known_max, known);
 	if (bytes) {
-		uint64_t first = addr / GRANULE, end = (addr + bytes - 1) / GRANULE;
+		uint64_t first = addr / LSQ_GRANULE, end = (addr + bytes - 1) / LSQ_GRANULE;
 		for (uint64_t g = first; g <= end && g < first + 9; g++) {
 			uint64_t *head = &q->bucket[g % LSQ_BUCKETS];
 			q->node[q->nr_nodes & q->node_mask] = (struct store_node){ .granule = g, .store = number, .next = *head };

@@ -18,7 +18,7 @@
 #include "core/ooo/lsq.h"
 #include "core/ooo/ports.h"
 #include "core/ooo/release.h"
-#include "core/ooo/waiting.h"
+#include "core/ooo/nsq.h"
 #include "core/order/bind.h"
 #include "core/order/foresee.h"
 #include "core/order/mirror.h"
@@ -64,7 +64,7 @@ struct ooo {
 	struct ports ports;
 	struct passing passing;        /* of the attempt in hand */
 	struct release held;
-	struct waiting waiting;
+	struct nsq nsq;
 	struct lsq lsq;
 	struct mirror mirror;
 

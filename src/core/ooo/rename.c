@@ -95,7 +95,7 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 		else if (ports & (ports - 1))
 			ports = bind_pair(o, ports & o->waiting.ports ? ports : choose_scheduler(o, ports, need));
 		o->port[i] = ports;
-		if (ports & o->waiting.ports) {
+		if (ports & o->nsq.ports) {
 			o->nr_queued++;
 		} else if (ports) {
 			unsigned s = o->sched_of_port[__builtin_ctz(ports)];
@@ -160,14 +160,14 @@ struct wait rename_reason(const struct ooo *o, const struct attempt *a, const st
 }
 
 /* The queue stands in front of all schedulers that feed one of its ports. */
-static void waiting_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
+static void nsq_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 {
 	o->waiting.entries = (uint32_t)o->desc->waiting_entries;
 	o->waiting.alternate = (uint32_t)o->desc->waiting_alternate;
 	o->waiting.width = (uint32_t)o->desc->rename_width;
 	o->waiting.entering.cycle = UINT64_MAX;
 	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
-		uint32_t all = o->sched_entries[s] + o->waiting.entries;
+		uint32_t all = o->sched_entries[s] + o->nsq.entries;
 		if (!o->sched_entries[s] || !(ports[s] & o->desc->waiting_ports))
 			continue;
 		o->waiting.ports |= (uint16_t)ports[s];
@@ -175,8 +175,8 @@ static void waiting_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 		o->waiting.in[s].entries = o->sched_entries[s];
 		for (unsigned rest = (unsigned)ports[s]; rest; rest &= rest - 1) {
 			unsigned p = (unsigned)__builtin_ctz(rest);
-			o->waiting.feeds[p] |= (uint8_t)(1u << s);
-			o->waiting.on[p].entries = SCHEDULER_MOST;
+			o->nsq.feeds[p] |= (uint8_t)(1u << s);
+			o->nsq.on[p].entries = SCHEDULER_MOST;
 		}
 		o->sched_entries[s] = all < SCHEDULER_MOST ? all : SCHEDULER_MOST;
 	}
@@ -198,9 +198,9 @@ void rename_init(struct ooo *o)
 				o->sched_of_port[p] = (uint8_t)s;
 	}
 	if (d->waiting_entries)
-		waiting_init(o, ports);
+		nsq_init(o, ports);
 	if (d->rename_bind_ports)
-		o->counted = (uint16_t)~o->waiting.ports;
+		o->counted = (uint16_t)~o->nsq.ports;
 	const int32_t files[NR_BANKS] = { d->prf_integer, d->prf_vector };
 	for (unsigned b = 0; b < NR_BANKS; b++) {
 		int32_t usable = files[b] - NR_ARCHITECTURAL;

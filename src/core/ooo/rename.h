@@ -134,7 +134,7 @@ static inline void wait_for_scheduler(struct ooo *o, struct wait *w, unsigned s,
 /* Room for `need` more in the queue in front of schedulers. */
 static inline void wait_for_queue(struct ooo *o, struct wait *w, unsigned need)
 {
-	uint64_t room = waiting_room(&o->waiting, need);
+	uint64_t room = nsq_room(&o->nsq, need);
 
 	if (room > w->cycle) {
 		release_advance(&o->held, room);
@@ -202,7 +202,7 @@ static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
 		bind_from(o, a->dispatch);
 		unsigned port = bind(o, ports, a->slot_position);
 		o->port[0] = (uint16_t)(1u << port);
-		if (o->port[0] & o->waiting.ports)
+		if (o->port[0] & o->nsq.ports)
 			wait_for_queue(o, w, 1);
 		else if (o->sched_of_port[port] != NO_SCHEDULER)
 			wait_for_scheduler(o, w, o->sched_of_port[port], 1);

@@ -70,7 +70,7 @@ void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
 {
 	const struct core_desc *d = o->desc;
 	const struct insn *in = a->in;
-	struct span load = { a->step, a->step + a->nr_steps, 0, STEP_LOAD }, store = { a->step, a->step + a->nr_steps, 0, STEP_STORE };
+	struct rep_span load = { a->step, a->step + a->nr_steps, 0, STEP_LOAD }, store = { a->step, a->step + a->nr_steps, 0, STEP_STORE };
 	bool fast = in->flags & INSN_STORE;
 	uint32_t read_bytes;
 	uint64_t count = repeat_iterations(a->step, a->nr_steps, &read_bytes);
@@ -91,7 +91,7 @@ void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
 	a->nr_uops = 0;
 	for (bool first = true; ; first = false) {
 		uint64_t from = 0, to = 0, done = 0;
-		uint32_t written = span_take(&store, PIECE, &to), read = span_take(&load, written ? written : read_bytes, &from);
+		uint32_t written = rep_span_take(&store, PIECE, &to), read = rep_span_take(&load, written ? written : read_bytes, &from);
 		uint64_t left = fast ? (read || written) : count;
 		if (!first) {
 			if (!left)

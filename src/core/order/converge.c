@@ -14,13 +14,13 @@ enum {
 };
 
 /* Sets of registers, a bit each: integer bank, vector bank. */
-struct registers {
+struct register_set {
 	uint64_t bank[2];
 };
 
 /* What an instruction reads and writes. */
 struct effect {
-	struct registers addr, data, dst; /* data: all it reads but the addresses */
+	struct register_set addr, data, dst; /* data: all it reads but the addresses */
 };
 
 /* The addresses that an instruction has had on the right path. */
@@ -51,24 +51,24 @@ struct converge {
 
 /* --- registers --------------------------------------------------------------------------------------- */
 
-static void add_registers(struct registers *r, const uint8_t *reg, unsigned nr)
+static void add_registers(struct register_set *r, const uint8_t *reg, unsigned nr)
 {
 	for (unsigned i = 0; i < nr; i++)
 		r->bank[reg[i] / 64] |= UINT64_C(1) << reg[i] % 64;
 }
 
-static bool meet(const struct registers *a, const struct registers *b)
+static bool meet(const struct register_set *a, const struct register_set *b)
 {
 	return (a->bank[0] & b->bank[0]) | (a->bank[1] & b->bank[1]);
 }
 
-static void join(struct registers *a, const struct registers *b)
+static void join(struct register_set *a, const struct register_set *b)
 {
 	a->bank[0] |= b->bank[0];
 	a->bank[1] |= b->bank[1];
 }
 
-static void leave_out(struct registers *a, const struct registers *b)
+static void leave_out(struct register_set *a, const struct register_set *b)
 {
 	a->bank[0] &= ~b->bank[0];
 	a->bank[1] &= ~b->bank[1];
@@ -93,7 +93,7 @@ static void grow(struct converge *c)
 		add_registers(&e->data, in->data, in->nr_data);
 		add_registers(&e->dst, in->dst, in->nr_dst);
 		if (in->flags & (INSN_ZERO | INSN_LEAF_RESULT))
-			e->data = (struct registers){ 0 };
+			e->data = (struct register_set){ 0 };
 		c->habit[c->nr] = (struct habit){ 0 };
 		c->passing[c->nr] = (struct passing){ 0 };
 	}
@@ -191,7 +191,7 @@ static bool find_meeting(struct converge *c, struct trail t, const struct step *
 
 /* What the two paths did differently, and what follows from it. */
 struct difference {
-	struct registers dirty;
+	struct register_set dirty;
 	uint64_t stored;               /* a bit for each hash of 8 bytes that the right path alone has written */
 };
 
@@ -279,7 +279,7 @@ static inline void add(struct found *f, struct wrong_access a)
 }
 
 /* The wrong path alone, up to the meeting. */
-static bool alone(struct converge *c, struct trail *t, struct found *f, uint32_t nr, struct registers *dirty)
+static bool alone(struct converge *c, struct trail *t, struct found *f, uint32_t nr, struct register_set *dirty)
 {
 	for (; nr; nr--) {
 		uint32_t insn = trail_next(t);

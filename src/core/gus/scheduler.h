@@ -1,21 +1,21 @@
 /*
  * Schedulers of the abstract core: entries that uops take at dispatch and give back out of order, when they issue.
- * What is asked of each instruction is inlined here; what happens where one is full is in waiting.c.
+ * What is asked of each instruction is inlined here; what happens where one is full is in scheduler.c.
  */
-#ifndef CYCLEWISE_CORE_GUS_WAITING_H
-#define CYCLEWISE_CORE_GUS_WAITING_H
+#ifndef CYCLEWISE_CORE_GUS_SCHEDULER_H
+#define CYCLEWISE_CORE_GUS_SCHEDULER_H
 
 #include "core/gus/state.h"
 
 /* To `cycle`, which is later than now: gives back what was to be by then. */
-void waiting_pass(struct waiting *w, uint64_t cycle);
+void scheduler_pass(struct scheduler *w, uint64_t cycle);
 /*
  * When `uops` more fit in that do not at the time of dispatch `t`; later than that, but where the instruction itself
  * holds too many.
  */
-struct when waiting_room(struct chrono *v, struct when t, struct waiting *w, unsigned uops);
+struct when scheduler_room(struct chrono *v, struct when t, struct scheduler *w, unsigned uops);
 /* The cycle in which entries can be given back that issue in the one before `cycle`. */
-uint64_t waiting_near(struct waiting *w, uint64_t cycle);
+uint64_t scheduler_near(struct scheduler *w, uint64_t cycle);
 
 /* As constrain_emptiest() of several uops: v->chosen[which] says how many to each. */
 bool constrain_schedulers(struct chrono *v, unsigned which, const struct part *p);
@@ -23,16 +23,16 @@ bool constrain_schedulers(struct chrono *v, unsigned which, const struct part *p
 void schedulers_issue(struct chrono *v, uint64_t chosen, struct when issue, unsigned held);
 
 /* To the cycle of dispatch, if it is not there yet. */
-static inline void waiting_advance(struct waiting *w)
+static inline void scheduler_advance(struct scheduler *w)
 {
 	uint64_t cycle = cycle_of(w->at);
 
 	if (cycle > w->now)
-		waiting_pass(w, cycle);
+		scheduler_pass(w, cycle);
 }
 
 /* Dispatch waits until `uops` more fit in; *this is at least the present time of dispatch. */
-INLINE bool constrain_scheduler(struct chrono *v, struct when *this, struct waiting *w, unsigned uops)
+INLINE bool constrain_scheduler(struct chrono *v, struct when *this, struct scheduler *w, unsigned uops)
 {
 	const uint64_t before = this->t;
 
@@ -40,7 +40,7 @@ INLINE bool constrain_scheduler(struct chrono *v, struct when *this, struct wait
 		uops = w->entries;
 	w->at = before > w->at ? before : w->at;
 	if (__builtin_expect(w->held + uops > w->entries, 0))
-		*this = waiting_room(v, *this, w, uops);
+		*this = scheduler_room(v, *this, w, uops);
 	w->held += uops;
 	return this->t != before;
 }
@@ -53,9 +53,9 @@ static inline unsigned emptiest(struct chrono *v, unsigned set, uint64_t t)
 
 	for (; set; set &= set - 1) {
 		unsigned s = (unsigned)__builtin_ctz(set);
-		struct waiting *w = v->scheduler[s];
+		struct scheduler *w = v->scheduler[s];
 		w->at = t > w->at ? t : w->at;
-		waiting_advance(w);
+		scheduler_advance(w);
 		int64_t room = (int64_t)w->entries - (int64_t)w->held;
 		if (room > most) {
 			most = room;
@@ -79,19 +79,19 @@ INLINE bool constrain_emptiest(struct chrono *v, unsigned which, const struct pa
 }
 
 /* Their entries, as many as dispatch took, are free in the cycle after they issue, or `held` cycles later. */
-INLINE void waiting_issue(const enum chrono_mode mode, struct waiting *w, unsigned entries, const struct when *issue,
+INLINE void scheduler_issue(const enum chrono_mode mode, struct scheduler *w, unsigned entries, const struct when *issue,
                           unsigned held)
 {
 	uint64_t cycle = cycle_of(issue->t) + 1 + held;
 
-	if (__builtin_expect(cycle - w->now - 1 >= WAITING_WINDOW - 1, 0)) {
-		cycle = waiting_near(w, cycle);
+	if (__builtin_expect(cycle - w->now - 1 >= SCHEDULER_WINDOW - 1, 0)) {
+		cycle = scheduler_near(w, cycle);
 		if (cycle <= w->now) {
 			w->held -= entries;
 			return;
 		}
 	}
-	uint64_t at = cycle % WAITING_WINDOW;
+	uint64_t at = cycle % SCHEDULER_WINDOW;
 	w->given[at] = (uint16_t)(w->given[at] + entries);
 	w->some[at / 64] |= UINT64_C(1) << (at % 64);
 	if (mode == CHRONO_TAINT)

@@ -1,14 +1,14 @@
-#include "core/gus/waiting.h"
+#include "core/gus/scheduler.h"
 
 /* Those of the cycles in between, a word of them at a time. */
-void waiting_pass(struct waiting *w, uint64_t cycle)
+void scheduler_pass(struct scheduler *w, uint64_t cycle)
 {
 	for (uint64_t from = w->now + 1; from <= cycle; from = (from | 63) + 1) {
-		uint64_t *some = &w->some[from % WAITING_WINDOW / 64], last = cycle < (from | 63) ? cycle : from | 63;
+		uint64_t *some = &w->some[from % SCHEDULER_WINDOW / 64], last = cycle < (from | 63) ? cycle : from | 63;
 		uint64_t gives = *some >> (from % 64) << (from % 64) & UINT64_MAX >> (63 - last % 64);
 
 		*some &= ~gives;
-		for (uint16_t *given = &w->given[(from & ~UINT64_C(63)) % WAITING_WINDOW]; gives; gives &= gives - 1) {
+		for (uint16_t *given = &w->given[(from & ~UINT64_C(63)) % SCHEDULER_WINDOW]; gives; gives &= gives - 1) {
 			uint16_t *in = &given[__builtin_ctzll(gives)];
 			w->held -= *in;
 			*in = 0;
@@ -18,35 +18,35 @@ void waiting_pass(struct waiting *w, uint64_t cycle)
 }
 
 /* The next cycle after now that gives any back; now itself where none does. */
-static uint64_t waiting_next(const struct waiting *w)
+static uint64_t scheduler_next(const struct scheduler *w)
 {
-	for (uint64_t c = w->now + 1, end = w->now + WAITING_WINDOW; c < end; c = (c | 63) + 1) {
-		uint64_t some = w->some[c % WAITING_WINDOW / 64] >> (c % 64);
+	for (uint64_t c = w->now + 1, end = w->now + SCHEDULER_WINDOW; c < end; c = (c | 63) + 1) {
+		uint64_t some = w->some[c % SCHEDULER_WINDOW / 64] >> (c % 64);
 		if (some)
 			return c + (uint64_t)__builtin_ctzll(some);
 	}
 	return w->now;
 }
 
-struct when waiting_room(struct chrono *v, struct when t, struct waiting *w, unsigned uops)
+struct when scheduler_room(struct chrono *v, struct when t, struct scheduler *w, unsigned uops)
 {
-	waiting_advance(w);
+	scheduler_advance(w);
 	while (w->held + uops > w->entries) {
-		uint64_t next = waiting_next(w);
+		uint64_t next = scheduler_next(w);
 		if (next == w->now)
 			break;                 /* another part of the same instruction holds them */
 		struct when free = { next * ABSTRACT_TICKS,
-		                     v->mode == CHRONO_TAINT ? w->who[next % WAITING_WINDOW] : 0 };
-		waiting_pass(w, next);
+		                     v->mode == CHRONO_TAINT ? w->who[next % SCHEDULER_WINDOW] : 0 };
+		scheduler_pass(w, next);
 		constrain_by(v, v->mode, &t, &free);
 	}
 	return t;
 }
 
-uint64_t waiting_near(struct waiting *w, uint64_t cycle)
+uint64_t scheduler_near(struct scheduler *w, uint64_t cycle)
 {
-	waiting_advance(w);
-	return cycle < w->now + WAITING_WINDOW ? cycle : w->now + WAITING_WINDOW - 1;
+	scheduler_advance(w);
+	return cycle < w->now + SCHEDULER_WINDOW ? cycle : w->now + SCHEDULER_WINDOW - 1;
 }
 
 /* --- several of them --------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ void schedulers_issue(struct chrono *v, uint64_t chosen, struct when issue, unsi
 
 	while (chosen) {
 		unsigned s = (unsigned)__builtin_ctzll(chosen) / CHOSEN_BITS;
-		waiting_issue(v->mode, v->scheduler[s], (unsigned)(chosen >> s * CHOSEN_BITS & all), &issue, held);
+		scheduler_issue(v->mode, v->scheduler[s], (unsigned)(chosen >> s * CHOSEN_BITS & all), &issue, held);
 		chosen &= ~(all << s * CHOSEN_BITS);
 	}
 }

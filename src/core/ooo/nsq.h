@@ -1,6 +1,6 @@
 /*
- * The queue in front of schedulers (AMD: of floating point): uops whose scheduler is full wait in it, in order, and dispatch goes
- * on until the queue is full, too. Nothing issues from it: of what waits for operands, the schedulers alone choose.
+ * The non-scheduling queue in front of schedulers (AMD: of floating point): uops whose scheduler is full wait in it, in order, and
+ * dispatch goes on until the queue is full, too. Nothing issues from it: of what waits for operands, the schedulers alone choose.
  *
  * A scheduler is a heap of the cycles in which those in it leave. Since uops come in program order, and enter in it, the next
  * enters when the first of those leaves, where there are as many as it has entries. To which scheduler it goes, and for which port it
@@ -10,8 +10,8 @@
  *   those that enter in the same cycle. Where one has more than waiting.alternate entries free and another has not, to that one. As long as
  *   none has, what enters in two cycles together is no more than the fullest had free. In a scheduler again to the port that the fewest wait for.
  */
-#ifndef CYCLEWISE_CORE_OOO_WAITING_H
-#define CYCLEWISE_CORE_OOO_WAITING_H
+#ifndef CYCLEWISE_CORE_OOO_NSQ_H
+#define CYCLEWISE_CORE_OOO_NSQ_H
 
 #include <assert.h>
 #include <stdbool.h>
@@ -21,20 +21,20 @@
 #include "core/params.h"
 
 enum {
-	WAITING_RING = 256,                     /* more than the queue has entries */
+	NSQ_RING = 256,                     /* more than the queue has entries */
 	SCHEDULER_MOST = 250,                   /* entries of a scheduler, the queue's included */
 };
 
-struct leaving {
+struct departures {
 	uint32_t entries, nr;
 	uint64_t cycle[SCHEDULER_MOST];         /* [nr], a heap: the parent of n at (n - 1) / 2 is no later */
 };
 
-struct waiting {
+struct nsq {
 	uint16_t ports;                         /* of the schedulers that it feeds; 0: there is none */
 	uint32_t entries;
 	uint64_t nr;                            /* uops that came so far */
-	uint64_t enter[WAITING_RING];           /* [n % ring]: cycle in which the n-th enters its scheduler */
+	uint64_t enter[NSQ_RING];           /* [n % ring]: cycle in which the n-th enters its scheduler */
 	uint8_t feeds[CORE_PORTS];              /* a bit for each scheduler that feeds the port */
 	uint8_t schedulers;                     /* that it feeds: a bit each */
 	uint32_t alternate;                     /* entries: waiting.alternate; 0: uops go to the port with the fewest */
@@ -50,7 +50,7 @@ struct waiting {
 	struct leaving on[CORE_PORTS];          /* of those in schedulers, by the port that they are bound to; entries: SCHEDULER_MOST */
 };
 
-static inline void leaving_push(struct leaving *l, uint64_t cycle)
+static inline void departures_push(struct departures *l, uint64_t cycle)
 {
 	assert(l->nr < l->entries);
 	uint32_t n = l->nr++;
@@ -59,7 +59,7 @@ static inline void leaving_push(struct leaving *l, uint64_t cycle)
 	l->cycle[n] = cycle;
 }
 
-static inline uint64_t leaving_pop(struct leaving *l)
+static inline uint64_t departures_pop(struct departures *l)
 {
 	uint64_t first = l->cycle[0], last = l->cycle[--l->nr];
 	uint32_t n = 0;
@@ -75,41 +75,41 @@ static inline uint64_t leaving_pop(struct leaving *l)
 }
 
 /* The cycle from which `need` more uops have room in the queue. */
-static inline uint64_t waiting_room(const struct waiting *w, unsigned need)
+static inline uint64_t nsq_room(const struct nsq *w, unsigned need)
 {
 	uint64_t last = w->nr + (need < w->entries ? need : w->entries);
 
-	return last <= w->entries ? 0 : w->enter[(last - 1 - w->entries) % WAITING_RING];
+	return last <= w->entries ? 0 : w->enter[(last - 1 - w->entries) % NSQ_RING];
 }
 
 /* How many there are in `cycle`; those that have left by then are forgotten. */
-static inline uint32_t leaving_at(struct leaving *l, uint64_t cycle)
+static inline uint32_t departures_at(struct departures *l, uint64_t cycle)
 {
 	while (l->nr && l->cycle[0] <= cycle)
-		leaving_pop(l);
+		departures_pop(l);
 	return l->nr;
 }
 
 /* Where a uop waits for which port. */
-struct waiting_place {
+struct nsq_place {
 	uint8_t scheduler, port;
 };
 
 /* Of the schedulers of a port, or of several: the one with the fewest in it in `cycle`. */
-static inline struct leaving *waiting_emptiest(struct waiting *w, unsigned schedulers, uint64_t cycle)
+static inline struct departures *nsq_emptiest(struct nsq *w, unsigned schedulers, uint64_t cycle)
 {
-	struct leaving *best = &w->in[__builtin_ctz(schedulers)];
+	struct departures *best = &w->in[__builtin_ctz(schedulers)];
 
 	if (schedulers & (schedulers - 1))
 		for (; schedulers; schedulers &= schedulers - 1) {
-			struct leaving *l = &w->in[__builtin_ctz(schedulers)];
-			best = leaving_at(l, cycle) < leaving_at(best, cycle) ? l : best;
+			struct departures *l = &w->in[__builtin_ctz(schedulers)];
+			best = departures_at(l, cycle) < departures_at(best, cycle) ? l : best;
 		}
 	return best;
 }
 
 /* The schedulers that feed one of the ports: a bit each. */
-static inline unsigned waiting_schedulers(const struct waiting *w, unsigned ports)
+static inline unsigned nsq_schedulers(const struct nsq *w, unsigned ports)
 {
 	unsigned schedulers = 0;
 
@@ -119,25 +119,25 @@ static inline unsigned waiting_schedulers(const struct waiting *w, unsigned port
 }
 
 /* The port with the fewest that wait for it, of those that a scheduler with room feeds; where all are full, of those that the first with room does. */
-static inline uint64_t waiting_enter_fewest(struct waiting *w, unsigned ports, uint64_t cycle, struct waiting_place *place)
+static inline uint64_t nsq_enter_fewest(struct nsq *w, unsigned ports, uint64_t cycle, struct nsq_place *place)
 {
 	uint64_t first = UINT64_MAX;
 	uint32_t fewest = UINT32_MAX;
 
-	for (unsigned rest = waiting_schedulers(w, ports); rest; rest &= rest - 1) {
-		struct leaving *l = &w->in[__builtin_ctz(rest)];
-		uint64_t open = leaving_at(l, cycle) < l->entries ? cycle : l->cycle[0];
+	for (unsigned rest = nsq_schedulers(w, ports); rest; rest &= rest - 1) {
+		struct departures *l = &w->in[__builtin_ctz(rest)];
+		uint64_t open = departures_at(l, cycle) < l->entries ? cycle : l->cycle[0];
 
 		first = open < first ? open : first;
 	}
 	for (unsigned rest = ports; rest; rest &= rest - 1) {
 		unsigned p = (unsigned)__builtin_ctz(rest);
-		struct leaving *l = waiting_emptiest(w, w->feeds[p], first);
-		uint32_t n = leaving_at(l, first) < l->entries ? leaving_at(&w->on[p], first) : UINT32_MAX;
+		struct departures *l = nsq_emptiest(w, w->feeds[p], first);
+		uint32_t n = departures_at(l, first) < l->entries ? departures_at(&w->on[p], first) : UINT32_MAX;
 
 		if (n < fewest) {
 			fewest = n;
-			*place = (struct waiting_place){ (uint8_t)(l - w->in), (uint8_t)p };
+			*place = (struct nsq_place){ (uint8_t)(l - w->in), (uint8_t)p };
 		}
 	}
 	assert(fewest != UINT32_MAX);
@@ -228,7 +228,7 @@ static inline uint64_t waiting_enter_turn(struct waiting *w, unsigned ports, uin
  */
 static inline uint64_t waiting_enter(struct waiting *w, unsigned ports, uint64_t dispatch, unsigned slot, struct waiting_place *place)
 {
-	uint64_t cycle = w->nr ? later(dispatch, w->enter[(w->nr - 1) % WAITING_RING]) : dispatch;
+	uint64_t cycle = w->nr ? later(dispatch, w->enter[(w->nr - 1) % NSQ_RING]) : dispatch;
 
 	cycle = w->alternate ? waiting_enter_turn(w, ports, cycle, dispatch, slot, place) : waiting_enter_fewest(w, ports, cycle, place);
 	w->enter[w->nr++ % WAITING_RING] = cycle;
@@ -236,10 +236,10 @@ static inline uint64_t waiting_enter(struct waiting *w, unsigned ports, uint64_t
 }
 
 /* That uop has left its scheduler and is no longer for its port from `cycle` on. */
-static inline void waiting_leave(struct waiting *w, struct waiting_place place, uint64_t cycle)
+static inline void nsq_leave(struct nsq *w, struct nsq_place place, uint64_t cycle)
 {
-	leaving_push(&w->in[place.scheduler], cycle);
-	leaving_push(&w->on[place.port], cycle);
+	departures_push(&w->in[place.scheduler], cycle);
+	departures_push(&w->on[place.port], cycle);
 }
 
 #endif
