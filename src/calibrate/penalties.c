@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "calibrate/model.h"
-#include "core/order/mirror.h"
+#include "core/order/memory_renaming.h"
 
 enum { REPEAT = 24, BRANCHES = 4096 };
 
@@ -136,7 +136,7 @@ static int renamed_at_best(struct experiment *x, unsigned between, struct estima
 /* How far back the store may be, by halving: none, or so many that the next takes as long as forwarding does. */
 static int renaming(struct experiment *x, double forwarded)
 {
-	unsigned from = 0, to = MIRRORS;       /* renamed over fewer than `from`, and not over `to` */
+	unsigned from = 0, to = RENAMED_STORES; /* renamed over fewer than `from`, and not over `to` */
 	struct estimate e, first = { .value = 0 };
 
 	while (from < to) {

@@ -194,7 +194,7 @@ static struct supposition supposition(const struct asked *a)
 	return s;
 }
 
-static int predict_events(struct advise *s, const struct spool *steps)
+static int predict_events(struct advise *s, const struct replay_log *steps)
 {
 	guint nr = s->asked->len;
 	struct supposition *all = g_new(struct supposition, nr);
@@ -233,7 +233,7 @@ static void ask_relaxed(struct advise *s, const struct diagnosis *d, const struc
 	}
 }
 
-static int predict_relaxed(struct advise *s, const struct spool *steps)
+static int predict_relaxed(struct advise *s, const struct replay_log *steps)
 {
 	struct driven_run abstract = s->run;
 	struct variants *v;
@@ -267,7 +267,7 @@ static int predict_relaxed(struct advise *s, const struct spool *steps)
 
 /* --- the second look --------------------------------------------------------------------------------- */
 
-static int advise_look(void *state, const struct spool *steps, struct query *q)
+static int advise_look(void *state, const struct replay_log *steps, struct query *q)
 {
 	struct advise *s = state;
 	struct vary vary[VARY_MAX];

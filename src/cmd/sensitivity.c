@@ -1,7 +1,7 @@
 /*
  * Which resource of the core limits the run: each is weighted in turn, and what the run would have taken is compared.
  *
- * All variants are fed by one run of the program (run/variants.h). Its steps are kept (run/spool.h), and when it has ended, they are timed
+ * All variants are fed by one run of the program (run/variants.h). Its steps are kept (run/replay_log.h), and when it has ended, they are timed
  * again with the resources that limit it most combined, since to relieve one alone often does nothing when two are saturated.
  * Behind those that limit the run alone come those of which less would cost most.
  * Ref: Gus §3.2.
@@ -17,7 +17,7 @@
 #include "cmd/profiled.h"
 #include "method/method.h"
 #include "run/executions.h"
-#include "run/spool.h"
+#include "run/replay_log.h"
 #include "run/variants.h"
 
 enum { MOST_WEIGHTS = 8, COMBINED = 3, WORTH_A_WORD = 50 }; /* of the run: 2%, as the view has it */
@@ -33,7 +33,7 @@ struct sensitivity {
 	struct driven_run run;
 	struct variants *single, *joint; /* joint: NULL until the run has ended, and where nothing is combined */
 	unsigned as_is;                /* of `single`: the core unweighted */
-	struct spool *steps;           /* NULL: nothing is to be combined */
+	struct replay_log *steps;      /* NULL: nothing is to be combined */
 	struct executions executions;
 	struct vary row[VARY_MAX];
 	unsigned nr;
@@ -148,7 +148,7 @@ static void sensitivity_close(void *state)
 		return;
 	variants_free(s->single);
 	variants_free(s->joint);
-	spool_free(s->steps);
+	replay_log_free(s->steps);
 	executions_fini(&s->executions);
 	g_array_free(s->measured, TRUE);
 	g_free(s);
@@ -175,7 +175,7 @@ static int sensitivity_open(void **state, const struct driven_run *run)
 		for (unsigned k = 0; k < s->nr_weights && s->wanted[i] && !err; k++)
 			err = add(s, s->single, &(struct variant){ .part = { &s->row[i] }, .nr = 1, .weight = s->weight[k] });
 	if (!err && most_relaxed(s) > WEIGHT_ONE)
-		err = spool_new(&s->steps, SPOOL_MOST);
+		err = replay_log_new(&s->steps, REPLAY_LOG_MOST);
 	return err;
 }
 
@@ -239,7 +239,7 @@ static int combine(struct sensitivity *s)
 	const struct vary *top[COMBINED];
 	uint32_t weight = most_relaxed(s);
 	unsigned nr = leaders(s, top);
-	int err = spool_end(s->steps);
+	int err = replay_log_end(s->steps);
 
 	if (!err)
 		s->joint = variants_new(&s->run);
@@ -260,7 +260,7 @@ static int sensitivity_batch(void *state, const struct step_batch *b)
 	int err = variants_batch(s->single, b);
 
 	executions_count(&s->executions, s->run.code, b);
-	return err || !s->steps ? err : spool_put(s->steps, b, &nothing);
+	return err || !s->steps ? err : replay_log_put(s->steps, b, &nothing);
 }
 
 /* Of a run that is longer than what is kept of it, nothing is combined. */
@@ -268,7 +268,7 @@ static int sensitivity_finish(void *state)
 {
 	struct sensitivity *s = state;
 
-	return s->steps && !spool_full(s->steps) ? combine(s) : 0;
+	return s->steps && !replay_log_full(s->steps) ? combine(s) : 0;
 }
 
 static int save_row(const struct sensitivity *s, struct profile *p, const char *name)

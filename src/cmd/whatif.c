@@ -3,7 +3,7 @@
  *
  * A component of a cycle stack says what was waited for, not what would be saved: behind one miss stands another, beside
  * one chain another as long. This takes the event away and times the run again (run/predict.h). Which pairs of instruction and
- * event are largest is known when the run has ended, and so the steps are kept (run/spool.h); the program runs once.
+ * event are largest is known when the run has ended, and so the steps are kept (run/replay_log.h); the program runs once.
  *
  * The file gets figures of the method `whatif`: "cycles" of the run as it was, "N/cycles" and "N/share" (cycles of the
  * stacks) of what-if N; and keys that say what that is: "whatif.N.never" the events, "whatif.N.of" the instructions in words, "whatif.N.insn" where it is one,
@@ -401,7 +401,7 @@ static int ask_prefetch(struct whatif *w, struct query *q, const char *place)
 
 /* --- the second look --------------------------------------------------------------------------------- */
 
-static int predict_all(struct whatif *w, const struct spool *steps)
+static int predict_all(struct whatif *w, const struct replay_log *steps)
 {
 	guint nr = w->asked->len;
 	struct supposition *s = g_new0(struct supposition, nr + 1);
@@ -423,7 +423,7 @@ static int predict_all(struct whatif *w, const struct spool *steps)
 	return err;
 }
 
-static int whatif_look(void *state, const struct spool *steps, struct query *q)
+static int whatif_look(void *state, const struct replay_log *steps, struct query *q)
 {
 	struct whatif *w = state;
 	const struct options *o = w->run.options;

@@ -46,7 +46,7 @@ void foreseen_fini(struct foreseen *f);
 void foreseen_reserve(struct foreseen_array *a, size_t bytes);
 
 struct core;
-struct crowd_ops;
+struct variant_group_ops;
 struct vary;
 
 /* What a core that finds out what determined its times has counted. */
@@ -92,11 +92,11 @@ struct core_ops {
 	/* From now on `s` is supposed of instructions; it outlives the core, or the next call. NULL: nothing is; the model cannot. */
 	void (*suppose)(struct core *core, struct suppose *s);
 	/* A core that foresees alone, for all of which foresees_same() holds: foresee() and close() may be called of it. NULL: there is none. */
-	int  (*open_seer)(struct core **out, const struct core_desc *desc, struct code *code);
+	int  (*open_foresight)(struct core **out, const struct core_desc *desc, struct code *code);
 	bool (*foresees_same)(const struct core_desc *a, const struct core_desc *b);
 	/* Adds what can be weighted of this model alone, and returns how much that is. NULL: nothing. */
 	unsigned (*resources)(struct vary *out, const struct core_desc *d);
-	const struct crowd_ops *crowd; /* how it times variants (crowd.h); NULL: they are cores side by side */
+	const struct variant_group_ops *variants; /* how it times variants (variant_group.h); NULL: they are cores side by side */
 	const struct causes_ops *causes; /* NULL: they are found in the records (method/critical.h) */
 };
 

@@ -34,7 +34,7 @@ struct drive {
 	struct lanes *lanes;           /* NULL where something is driven in their place */
 	const struct driven *driven;   /* the config's */
 	void *state;                   /* of what is driven, or looks a second time */
-	struct spool *spool;           /* NULL: nothing is kept */
+	struct replay_log *replay_log; /* NULL: nothing is kept */
 	struct kanata *log;            /* NULL: of stages nothing is logged */
 	bool looked;                   /* a second time */
 	struct profile *profile;
@@ -281,7 +281,7 @@ static int save(struct drive *d, struct profile *p, bool over)
 	if (err)
 		return err;
 	save_run(p, d);
-	save_result(p, r, over, d->spool && spool_full(d->spool), d->spool && !d->looked);
+	save_result(p, r, over, d->replay_log && replay_log_full(d->replay_log), d->replay_log && !d->looked);
 	if (d->looked)
 		profile_set_int(p, "looked", 1);
 	if (d->lanes)
@@ -392,9 +392,9 @@ static int start(struct drive *d)
 		return err;
 	err = d->config->second->open(&d->state, &run);
 	if (!err)
-		err = spool_new(&d->spool, SPOOL_MOST);
+		err = replay_log_new(&d->replay_log, REPLAY_LOG_MOST);
 	if (!err)
-		lanes_keep(d->lanes, d->spool);
+		lanes_keep(d->lanes, d->replay_log);
 	return err;
 }
 
@@ -420,7 +420,7 @@ static int pump(struct drive *d)
 	d->due = g_get_monotonic_time() + FIRST_US;
 	progress_init(&progress, d->config->wanted.progress);
 	while (!err && (more = d->ops->read(d->source, &b)) > 0) {
-		if (d->spool && spool_full(d->spool))
+		if (d->replay_log && replay_log_full(d->replay_log))
 			continue;
 		if (d->lanes)
 			err = lanes_batch(d->lanes, &b);
@@ -475,13 +475,13 @@ static int write_log(struct drive *d)
 static int look_again(struct drive *d)
 {
 	struct query *q;
-	int err = spool_end(d->spool);
+	int err = replay_log_end(d->replay_log);
 
 	if (!err)
 		err = query_new(&q, d->profile);
 	if (err)
 		return err;
-	err = d->config->second->look(d->state, d->spool, q);
+	err = d->config->second->look(d->state, d->replay_log, q);
 	query_free(q);
 	if (err)
 		return err;
@@ -511,7 +511,7 @@ static int run(struct drive *d, int *status)
 		return nothing_counted(&d->config->wanted.window, r);
 	if (d->log)
 		return write_log(d);
-	return d->spool && !last_signal ? look_again(d) : 0;
+	return d->replay_log && !last_signal ? look_again(d) : 0;
 }
 
 int drive(struct profile **out, int *status, const struct drive_config *config)
@@ -540,7 +540,7 @@ int drive(struct profile **out, int *status, const struct drive_config *config)
 		d->driven->close(d->state);
 	if (config->second)
 		config->second->close(d->state);
-	spool_free(d->spool);
+	replay_log_free(d->replay_log);
 	kanata_free(d->log);
 	if (d->source)
 		d->ops->close(d->source);

@@ -12,7 +12,7 @@
 #include "method/method.h"
 #include "profile/profile.h"
 #include "profile/query.h"
-#include "run/spool.h"
+#include "run/replay_log.h"
 #include "source/source.h"
 
 /* What is asked of a run, whatever it drives. */
@@ -50,16 +50,16 @@ struct driven {
 
 /*
  * What looks at a run a second time when the program has ended, with its profile known. For that the steps are kept, up to
- * SPOOL_MOST bytes; of a longer run both looks are at what was kept.
+ * REPLAY_LOG_MOST bytes; of a longer run both looks are at what was kept.
  */
 struct second_look {
 	int  (*open)(void **state, const struct driven_run *run); /* as of struct driven: what is wrong with options, say */
-	int  (*look)(void *state, const struct spool *steps, struct query *q); /* `q`: of the first look. 0 or -errno */
+	int  (*look)(void *state, const struct replay_log *steps, struct query *q); /* `q`: of the first look. 0 or -errno */
 	int  (*save)(void *state, struct profile *p);
 	void (*close)(void *state);    /* NULL is fine */
 };
 
-#define SPOOL_MOST (UINT64_C(16) << 30)
+#define REPLAY_LOG_MOST (UINT64_C(16) << 30)
 
 struct drive_config {
 	struct drive_options wanted;

@@ -15,7 +15,7 @@ struct thread {
 };
 
 struct future {
-	struct spool_reader *reader;
+	struct replay_reader *reader;
 	bool ended;                    /* the reader has */
 	unsigned nr;
 	uint32_t *insn;                /* [nr] */
@@ -32,7 +32,7 @@ static void thread_free(struct future *f, struct thread *t)
 	g_free(t);
 }
 
-int future_new(struct future **out, const struct spool *s, const uint32_t *insn, unsigned nr)
+int future_new(struct future **out, const struct replay_log *s, const uint32_t *insn, unsigned nr)
 {
 	struct future *f = g_new0(struct future, 1);
 
@@ -40,14 +40,14 @@ int future_new(struct future **out, const struct spool *s, const uint32_t *insn,
 	f->nr = nr;
 	f->insn = g_memdup2(insn, nr * sizeof *insn);
 	f->thread = g_ptr_array_new();
-	return spool_reader_new(&f->reader, s);
+	return replay_reader_new(&f->reader, s);
 }
 
 void future_free(struct future *f)
 {
 	if (!f)
 		return;
-	spool_reader_free(f->reader);
+	replay_reader_free(f->reader);
 	for (guint i = 0; i < f->thread->len; i++)
 		thread_free(f, f->thread->pdata[i]);
 	g_ptr_array_free(f->thread, TRUE);
@@ -80,7 +80,7 @@ static int see(struct future *f)
 {
 	const struct foreseen *unused;
 	struct step_batch b;
-	int more = spool_read(f->reader, &b, &unused);
+	int more = replay_log_read(f->reader, &b, &unused);
 
 	if (more <= 0)
 		return more;

@@ -1,16 +1,16 @@
 /*
  * Where loads will access, some of their executions later: what a virtual prefetch needs to know. A reader of its own goes
- * through the spool ahead of who times it, as far as it must.
+ * through the replay log ahead of who times it, as far as it must.
  */
 #ifndef CYCLEWISE_RUN_FUTURE_H
 #define CYCLEWISE_RUN_FUTURE_H
 
-#include "run/spool.h"
+#include "run/replay_log.h"
 
 struct future;
 
 /* Of the static instructions insn[0..nr), which are copied. 0 or -errno. */
-int  future_new(struct future **out, const struct spool *s, const uint32_t *insn, unsigned nr);
+int  future_new(struct future **out, const struct replay_log *s, const uint32_t *insn, unsigned nr);
 void future_free(struct future *f);
 
 /*

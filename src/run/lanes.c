@@ -42,7 +42,7 @@ struct lanes {
 	struct clock clock;
 	struct pipe *timing;           /* of struct job */
 	struct relay *relay;
-	struct spool *spool;           /* NULL: nothing is kept */
+	struct replay_log *replay_log; /* NULL: nothing is kept */
 	struct kanata *log;            /* NULL: of stages nothing is logged */
 	size_t nr_methods;
 	const struct method **method;  /* [nr_methods] */
@@ -231,10 +231,10 @@ static int lane_new(struct lanes *l, uint32_t thread)
 	return err;
 }
 
-void lanes_keep(struct lanes *l, struct spool *s)
+void lanes_keep(struct lanes *l, struct replay_log *s)
 {
 	assert(l->model->foresee);
-	l->spool = s;
+	l->replay_log = s;
 }
 
 void lanes_log(struct lanes *l, struct kanata *k)
@@ -271,8 +271,8 @@ int lanes_batch(struct lanes *l, const struct step_batch *b)
 		keep_steps(j, b);
 	if (l->model->foresee)
 		l->model->foresee(j->lane->core, b->step, b->n, b->ahead, &j->foreseen);
-	if (l->spool)
-		err = spool_put(l->spool, b, &j->foreseen);
+	if (l->replay_log)
+		err = replay_log_put(l->replay_log, b, &j->foreseen);
 	pipe_give(l->timing);
 	return err;
 }

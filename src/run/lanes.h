@@ -10,7 +10,7 @@
 #include "core/core.h"
 #include "method/method.h"
 #include "run/kanata.h"
-#include "run/spool.h"
+#include "run/replay_log.h"
 #include "source/source.h"
 
 struct lanes;
@@ -21,7 +21,7 @@ int  lanes_new(struct lanes **out, const struct core_ops *model, struct code *co
 void lanes_free(struct lanes *l);
 
 /* Batches are kept in `s`, too, from now on; it must outlive the lanes. The model must foresee. */
-void lanes_keep(struct lanes *l, struct spool *s);
+void lanes_keep(struct lanes *l, struct replay_log *s);
 /* Records of stages go to `k`, too, from now on; it must outlive the lanes. */
 void lanes_log(struct lanes *l, struct kanata *k);
 /* Takes a batch to be timed on its thread's core, and copies what it needs of it. 0, or -errno where a new thread's core cannot be made, or the batch cannot be kept. */

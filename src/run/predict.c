@@ -16,7 +16,7 @@ struct instance {
 };
 
 /* The cores of one thread of the guest. */
-struct crowd {
+struct thread_cores {
 	struct instance *instance;     /* [nr] */
 };
 
@@ -29,10 +29,10 @@ struct prediction_run {
 	uint32_t furthest;             /* of all distances */
 	struct future *future;         /* NULL: nothing is prefetched */
 	struct workers *workers;
-	GPtrArray *crowd;              /* struct crowd *, by thread; NULL: not seen yet */
+	GPtrArray *cores;              /* struct thread_cores *, by thread; NULL: not seen yet */
 	uint64_t *cycles;
 	/* in hand */
-	const struct crowd *now;
+	const struct thread_cores *now;
 	const struct step_batch *batch;
 	const struct foreseen *seen;
 };
@@ -53,7 +53,7 @@ static uint16_t *never_of(const struct code *code, const struct supposition *s)
 }
 
 /* The loads that are prefetched, each once. */
-static int look_ahead(struct prediction_run *r, const struct spool *spool)
+static int look_ahead(struct prediction_run *r, const struct replay_log *replay_log)
 {
 	GArray *insn = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	int err = 0;
@@ -72,14 +72,14 @@ static int look_ahead(struct prediction_run *r, const struct spool *spool)
 		r->furthest = MAX(r->furthest, s->distance);
 	}
 	if (insn->len)
-		err = future_new(&r->future, spool, &g_array_index(insn, uint32_t, 0), insn->len);
+		err = future_new(&r->future, replay_log, &g_array_index(insn, uint32_t, 0), insn->len);
 	g_array_free(insn, TRUE);
 	return err;
 }
 
 /* --- threads of the guest ---------------------------------------------------------------------------- */
 
-static void crowd_free(struct prediction_run *r, struct crowd *c)
+static void cores_free(struct prediction_run *r, struct thread_cores *c)
 {
 	for (unsigned i = 0; c && c->instance && i < r->nr; i++)
 		if (c->instance[i].core)
@@ -89,9 +89,9 @@ static void crowd_free(struct prediction_run *r, struct crowd *c)
 	g_free(c);
 }
 
-static int crowd_new(struct crowd **out, struct prediction_run *r)
+static int cores_new(struct thread_cores **out, struct prediction_run *r)
 {
-	struct crowd *c = g_new0(struct crowd, 1);
+	struct thread_cores *c = g_new0(struct thread_cores, 1);
 	const struct core_ops *model = r->run->model;
 	int err = 0;
 
@@ -110,7 +110,7 @@ static int crowd_new(struct crowd **out, struct prediction_run *r)
 }
 
 /* Its thread has ended. */
-static void crowd_end(struct prediction_run *r, struct crowd *c)
+static void cores_end(struct prediction_run *r, struct thread_cores *c)
 {
 	for (unsigned i = 0; i < r->nr; i++) {
 		struct instance *one = &c->instance[i];
@@ -141,45 +141,45 @@ static int time_batch(struct prediction_run *r, const struct step_batch *b, cons
 {
 	int err = 0;
 
-	if (b->thread >= r->crowd->len)
-		g_ptr_array_set_size(r->crowd, (gint)b->thread + 1);
-	if (!r->crowd->pdata[b->thread])
-		err = crowd_new((struct crowd **)&r->crowd->pdata[b->thread], r);
+	if (b->thread >= r->cores->len)
+		g_ptr_array_set_size(r->cores, (gint)b->thread + 1);
+	if (!r->cores->pdata[b->thread])
+		err = cores_new((struct thread_cores **)&r->cores->pdata[b->thread], r);
 	if (!err && r->future)
 		err = future_reach(r->future, b, r->furthest);
 	if (err)
 		return err;
-	r->now = r->crowd->pdata[b->thread];
+	r->now = r->cores->pdata[b->thread];
 	r->batch = b;
 	r->seen = f;
 	workers_do(r->workers, r->nr, time_one, r);
 	if (b->end)
-		crowd_end(r, r->crowd->pdata[b->thread]);
+		cores_end(r, r->cores->pdata[b->thread]);
 	return 0;
 }
 
-static int time_all(struct prediction_run *r, const struct spool *spool)
+static int time_all(struct prediction_run *r, const struct replay_log *replay_log)
 {
-	struct spool_reader *reader;
+	struct replay_reader *reader;
 	const struct foreseen *f;
 	struct progress progress;
 	struct step_batch b;
-	int more = 1, err = spool_reader_new(&reader, spool);
+	int more = 1, err = replay_reader_new(&reader, replay_log);
 
 	progress_init(&progress, r->run->progress);
-	while (!err && (more = spool_read(reader, &b, &f)) > 0) {
+	while (!err && (more = replay_log_read(reader, &b, &f)) > 0) {
 		err = time_batch(r, &b, f);
 		progress_batch(&progress, &b);
 	}
 	progress_fini(&progress);
-	spool_reader_free(reader);
-	for (guint i = 0; i < r->crowd->len && !err && !more; i++)
-		if (r->crowd->pdata[i])
-			crowd_end(r, r->crowd->pdata[i]);
+	replay_reader_free(reader);
+	for (guint i = 0; i < r->cores->len && !err && !more; i++)
+		if (r->cores->pdata[i])
+			cores_end(r, r->cores->pdata[i]);
 	return err ? err : more;
 }
 
-int predict(uint64_t *cycles, const struct driven_run *run, const struct spool *spool, const struct supposition *s, unsigned nr)
+int predict(uint64_t *cycles, const struct driven_run *run, const struct replay_log *replay_log, const struct supposition *s, unsigned nr)
 {
 	struct prediction_run r = { .run = run, .s = s, .nr = nr, .cycles = cycles };
 	int err;
@@ -188,20 +188,20 @@ int predict(uint64_t *cycles, const struct driven_run *run, const struct spool *
 		return -ENOTSUP;
 	r.never = g_new0(uint16_t *, nr);
 	r.loads = g_new0(unsigned, nr);
-	r.crowd = g_ptr_array_new();
+	r.cores = g_ptr_array_new();
 	r.workers = workers_new();
 	for (unsigned i = 0; i < nr; i++) {
 		cycles[i] = 0;
 		r.never[i] = never_of(run->code, &s[i]);
 	}
-	err = look_ahead(&r, spool);
+	err = look_ahead(&r, replay_log);
 	if (!err)
-		err = time_all(&r, spool);
-	for (guint i = 0; i < r.crowd->len; i++)
-		crowd_free(&r, r.crowd->pdata[i]);
+		err = time_all(&r, replay_log);
+	for (guint i = 0; i < r.cores->len; i++)
+		cores_free(&r, r.cores->pdata[i]);
 	for (unsigned i = 0; i < nr; i++)
 		g_free(r.never[i]);
-	g_ptr_array_free(r.crowd, TRUE);
+	g_ptr_array_free(r.cores, TRUE);
 	workers_free(r.workers);
 	future_free(r.future);
 	g_free(r.never);

@@ -1,15 +1,15 @@
 /*
- * What a run would have taken if: the cycles of a run that was kept (spool.h), timed once more on the detailed core as it was,
+ * What a run would have taken if: the cycles of a run that was kept (replay_log.h), timed once more on the detailed core as it was,
  * and on cores of which something is supposed (core/suppose.h). Each of them times every step again with all its consequences:
  * a miss that goes may show another behind it, and save nothing. What is foreseen of the run is not found out again.
  *
- * All are fed by one reading of the spool, side by side in threads; nothing in the figures depends on these.
+ * All are fed by one reading of the replay log, side by side in threads; nothing in the figures depends on these.
  */
 #ifndef CYCLEWISE_RUN_PREDICT_H
 #define CYCLEWISE_RUN_PREDICT_H
 
 #include "run/drive.h"
-#include "run/spool.h"
+#include "run/replay_log.h"
 
 /* Events that one static instruction never meets. */
 struct never {
@@ -31,6 +31,6 @@ struct supposition {
  * commit before it to its own, summed over the guest's threads, as everywhere. `run` is that of the first pass; its model must
  * be one that can suppose (core.h), -ENOTSUP without a message otherwise. 0 or -errno.
  */
-int predict(uint64_t *cycles, const struct driven_run *run, const struct spool *spool, const struct supposition *s, unsigned nr);
+int predict(uint64_t *cycles, const struct driven_run *run, const struct replay_log *replay_log, const struct supposition *s, unsigned nr);
 
 #endif

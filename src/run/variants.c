@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "isa/costs.h"
-#include "run/crowd.h"
+#include "run/group.h"
 #include "run/progress.h"
 #include "run/workers.h"
 
@@ -14,19 +14,19 @@ const struct variant variant_as_is = { .nr = 0 };
 
 /* One variant, the same for all threads of the guest. */
 struct plan {
-	struct crowd_plan core;
+	struct variant_core core;
 	uint64_t cycles, instructions; /* of threads that have ended */
 };
 
 struct variants {
 	struct driven_run run;
-	const struct crowd_ops *ops;
+	const struct variant_group_ops *ops;
 	GPtrArray *plan;               /* struct plan *, whose first member is its core */
-	GPtrArray *crowd;              /* struct crowd *, by guest thread; NULL: not seen yet, or ended */
+	GPtrArray *group;              /* struct variant_group *, by guest thread; NULL: not seen yet, or ended */
 	struct workers *workers;
 	unsigned turn;                 /* 0 or 1: which gets the next batch, while the workers time the other */
-	unsigned gathered;             /* batches in it, of the crowd `gathers`, that nobody times yet */
-	struct crowd *gathers;
+	unsigned gathered;             /* batches in it, of the group `gathers`, that nobody times yet */
+	struct variant_group *gathers;
 };
 
 static struct plan *plan_at(const struct variants *v, guint i)
@@ -54,9 +54,9 @@ struct variants *variants_new(const struct driven_run *run)
 	struct variants *v = g_new0(struct variants, 1);
 
 	v->run = *run;
-	v->ops = run->model->crowd ? run->model->crowd : &crowd_of_cores;
+	v->ops = run->model->variants ? run->model->variants : &group_of_cores;
 	v->plan = g_ptr_array_new();
-	v->crowd = g_ptr_array_new();
+	v->group = g_ptr_array_new();
 	v->workers = workers_new();
 	return v;
 }
@@ -66,13 +66,13 @@ void variants_free(struct variants *v)
 	if (!v)
 		return;
 	workers_free(v->workers);
-	for (guint i = 0; i < v->crowd->len; i++)
-		v->ops->close(v->crowd->pdata[i]);
+	for (guint i = 0; i < v->group->len; i++)
+		v->ops->close(v->group->pdata[i]);
 	for (guint i = 0; i < v->plan->len; i++) {
 		g_free(plan_at(v, i)->core.desc);
 		g_free(v->plan->pdata[i]);
 	}
-	g_ptr_array_free(v->crowd, TRUE);
+	g_ptr_array_free(v->group, TRUE);
 	g_ptr_array_free(v->plan, TRUE);
 	g_free(v);
 }
@@ -80,10 +80,10 @@ void variants_free(struct variants *v)
 int variants_add(struct variants *v, const struct variant *variant, unsigned *nr)
 {
 	struct plan *p = g_new0(struct plan, 1);
-	struct crowd_plan *core = &p->core;
+	struct variant_core *core = &p->core;
 	bool changed = !variant->nr;
 
-	assert(!v->crowd->len);
+	assert(!v->group->len);
 	core->variant = *variant;
 	core->desc = g_memdup2(v->run.desc, sizeof *core->desc);
 	core->ideal = core_desc_idealise(core->desc, &variant->ideal);
@@ -115,8 +115,8 @@ static void time_gathered(struct variants *v)
 	v->gathered = 0;
 }
 
-/* The thread of the crowd has ended: what its cores counted goes to the plans. */
-static void crowd_end(struct variants *v, struct crowd *c)
+/* The thread of the group has ended: what its cores counted goes to the plans. */
+static void group_end(struct variants *v, struct variant_group *c)
 {
 	v->ops->finish(c);
 	for (guint i = 0; i < v->plan->len; i++) {
@@ -131,48 +131,48 @@ static void crowd_end(struct variants *v, struct crowd *c)
 int variants_batch(struct variants *v, const struct step_batch *b)
 {
 	bool stay = v->ops->gathers > 0;
-	struct crowd *c;
+	struct variant_group *c;
 	int err = 0;
 
-	if (b->thread >= v->crowd->len)
-		g_ptr_array_set_size(v->crowd, (gint)b->thread + 1);
-	if (!v->crowd->pdata[b->thread])
-		err = v->ops->open((struct crowd **)&v->crowd->pdata[b->thread], v->run.model, v->run.desc, v->run.code,
-		                   (const struct crowd_plan *const *)v->plan->pdata, v->plan->len);
+	if (b->thread >= v->group->len)
+		g_ptr_array_set_size(v->group, (gint)b->thread + 1);
+	if (!v->group->pdata[b->thread])
+		err = v->ops->open((struct variant_group **)&v->group->pdata[b->thread], v->run.model, v->run.desc, v->run.code,
+		                   (const struct variant_core *const *)v->plan->pdata, v->plan->len);
 	if (err)
 		return err;
-	c = v->crowd->pdata[b->thread];
+	c = v->group->pdata[b->thread];
 	if (v->gathers != c)
 		time_gathered(v);
-	v->ops->meet(c, v->turn, !v->gathered, b->step, b->n, b->ahead);
+	v->ops->foresee(c, v->turn, !v->gathered, b->step, b->n, b->ahead);
 	v->gathers = c;
 	v->gathered++;
 	if (!stay || v->gathered == v->ops->gathers || b->end)
 		time_gathered(v);
-	if (!stay || b->end) /* the steps are the caller's, the crowd goes */
+	if (!stay || b->end) /* the steps are the caller's, the group goes */
 		workers_end(v->workers);
 	if (b->end) {
-		crowd_end(v, c);
-		v->crowd->pdata[b->thread] = v->gathers = NULL;
+		group_end(v, c);
+		v->group->pdata[b->thread] = v->gathers = NULL;
 	}
 	return 0;
 }
 
-int variants_read(struct variants *v, const struct spool *steps)
+int variants_read(struct variants *v, const struct replay_log *steps)
 {
-	struct spool_reader *reader;
+	struct replay_reader *reader;
 	const struct foreseen *seen;
 	struct progress progress;
 	struct step_batch b;
-	int more = 1, err = spool_reader_new(&reader, steps);
+	int more = 1, err = replay_reader_new(&reader, steps);
 
 	progress_init(&progress, v->run.progress);
-	while (!err && (more = spool_read(reader, &b, &seen)) > 0) {
+	while (!err && (more = replay_log_read(reader, &b, &seen)) > 0) {
 		err = variants_batch(v, &b);
 		progress_batch(&progress, &b);
 	}
 	progress_fini(&progress);
-	spool_reader_free(reader);
+	replay_reader_free(reader);
 	return err ? err : more;
 }
 
@@ -185,12 +185,12 @@ static uint64_t sum(struct variants *v, guint plan, uint64_t *instructions)
 	workers_end(v->workers);
 	cycles = plan_at(v, plan)->cycles;
 	*instructions = plan_at(v, plan)->instructions;
-	for (guint i = 0; i < v->crowd->len; i++) {
+	for (guint i = 0; i < v->group->len; i++) {
 		uint64_t more;
 
-		if (!v->crowd->pdata[i])
+		if (!v->group->pdata[i])
 			continue;
-		cycles += v->ops->cycles(v->crowd->pdata[i], plan, &more);
+		cycles += v->ops->cycles(v->group->pdata[i], plan, &more);
 		*instructions += more;
 	}
 	return cycles;

@@ -287,10 +287,10 @@ static void free_bus(const struct calendar *c)
 /* Nothing has been booked, and all is there. */
 static void untimed(const struct memory *m)
 {
-	for (unsigned i = 0; i < PORT_WINDOW; i++)
+	for (unsigned i = 0; i < CACHE_PORT_WINDOW; i++)
 		assert_int_equal(m->port.used[i], 0);
-	for (unsigned i = 0; i < LEAVING; i++)
-		assert_int_equal(m->data.set.leaving[i].until, 0);
+	for (unsigned i = 0; i < EVICTING; i++)
+		assert_int_equal(m->data.set.evicting[i].until, 0);
 	for (uint32_t i = 0; m->data.set.coming && i < m->data.lines.sets.by; i++)
 		assert_int_equal(m->data.set.coming[i].end, 0);
 	assert_int_equal(m->data.mshr.top + m->code.mshr.top + m->walks.top, 0);

@@ -116,7 +116,7 @@ static void own_way(void **state)
 	const struct vary *rob = find(list, vary_list(list, &m->desc, NULL, 0, abstract->resources), "rob");
 	uint64_t cycles[3];
 
-	assert_non_null(abstract->crowd);
+	assert_non_null(abstract->variants);
 	cycles_of(abstract, m, rob, cycles);
 	assert_true(cycles[2] < cycles[0] && cycles[0] < cycles[1]);
 	assert_int_equal(cycles[0], alone(abstract, m));

@@ -114,7 +114,7 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 	if (victim.line != CACHE_EMPTY)
 		hierarchy_write(&m->below, fill, victim.line, victim.dirty);
 	if (victim.line != CACHE_EMPTY && l->set.cycles && !timeless(from))
-		*leaving(l, victim.line) = (struct leaving){ .line = victim.line, .fill = victim.fill, .until = fill - takes };
+		*evicting(l, victim.line) = (struct evicting){ .line = victim.line, .fill = victim.fill, .until = fill - takes };
 	if (l == &m->data && m->passing && !timeless(fill))
 		pass(m->passing, fill, victim.dirty);
 	return fill;

@@ -11,7 +11,7 @@
 
 void chrono_critical_one(struct chrono *v, uint64_t n)
 {
-	const struct lately *l = &v->lately[n & v->lately_mask];
+	const struct retired *l = &v->retired[n & v->retired_mask];
 
 	if (!l->counted)
 		return;
@@ -135,7 +135,7 @@ static struct scheduler *scheduler_new(struct chrono *v, uint32_t entries)
 
 static void make_bound(struct chrono *v)
 {
-	v->turn_behind = v->recipes->turn;
+	v->turn_rest = v->recipes->turn;
 	if (!v->recipes->nr_pairs)
 		return;
 	v->bound = own(v, CORE_PORTS, sizeof *v->bound);
@@ -147,10 +147,10 @@ static void make_taint(struct chrono *v)
 {
 	v->window = 2 * (uint64_t)v->cost.rob;
 	v->rows = g_array_new(FALSE, TRUE, sizeof(struct causality_row));
-	v->lately_mask = 1;
-	while (v->lately_mask <= v->window)
-		v->lately_mask *= 2;
-	v->lately = own(v, v->lately_mask--, sizeof *v->lately);
+	v->retired_mask = 1;
+	while (v->retired_mask <= v->window)
+		v->retired_mask *= 2;
+	v->retired = own(v, v->retired_mask--, sizeof *v->retired);
 	v->lacks |= taints_init(&v->taints, (uint32_t)v->window + 1) != 0;
 	for (unsigned i = 0; i < NR_RESOURCES && !v->lacks; i++)
 		v->lacks |= taint_users_init(&v->users[i], &v->taints) != 0;

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "core/core.h"
-#include "core/gus/crowd.h"
+#include "core/gus/group.h"
 #include "core/gus/outcome.h"
 #include "core/gus/time.h"
 
@@ -162,6 +162,6 @@ const struct core_ops core_abstract = {
 	.finish = abstract_finish,
 	.close = abstract_close,
 	.resources = abstract_resources,
-	.crowd = &abstract_crowd,
+	.variants = &abstract_group,
 	.causes = &causes,
 };

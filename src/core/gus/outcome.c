@@ -8,14 +8,14 @@
 #include "core/gus/deliver.h"
 #include "core/gus/memory.h"
 #include "core/gus/shadow.h"
-#include "core/order/mirror.h"
+#include "core/order/memory_renaming.h"
 #include "core/order/pair.h"
 #include "core/predict/branch.h"
 
 enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
 
-/* What a store's place is named by, where rename may find it again (core/order/mirror.h). */
-struct mirror_place {
+/* What a store's place is named by, where rename may find it again (core/order/memory_renaming.h). */
+struct renamed_place {
 	uint64_t addr, by, index_by;   /* by: instruction that wrote the base, the index last before it */
 	uint32_t bytes;
 	uint8_t base, index;           /* base REG_NONE: not a store of this kind */
@@ -39,9 +39,9 @@ struct outcomes {
 	struct outcome_memory memory;
 	struct shadow shadow;
 	struct merge merge;
-	struct mirror_place mirror[MIRRORS]; /* [number of the store % MIRRORS] */
-	uint64_t mirror_load[MIRRORS]; /* forward.renamed_loads: those known, by pc */
-	uint32_t mirror_next;
+	struct renamed_place renamed[RENAMED_STORES]; /* [number of the store % RENAMED_STORES] */
+	uint64_t renamed_load[RENAMED_STORES]; /* forward.renamed_loads: those known, by pc */
+	uint32_t renamed_next;
 	uint64_t base_by[NR_REGS];     /* instruction that wrote the register last, pushes and pops of the stack
 	                                  pointer apart */
 	uint64_t nr_insns;
@@ -68,32 +68,32 @@ void outcome_stream_grow(struct outcome_stream *s)
 static bool renamed(struct outcomes *o, const struct insn *in, const struct step *s, unsigned distance)
 {
 	if (!distance || distance > (unsigned)o->desc->forward_renamed ||
-	    !mirror_takes(in, in->dst, in->nr_dst, s->bytes))
+	    !renaming_takes(in, in->dst, in->nr_dst, s->bytes))
 		return false;
-	if (o->desc->forward_renamed_plain && !mirror_plain(in, s->bytes))
+	if (o->desc->forward_renamed_plain && !renaming_plain(in, s->bytes))
 		return false;
-	const struct mirror_place *m = &o->mirror[(o->shadow.nr_stores - distance) % MIRRORS];
-	if (m->base != in->addr[0] || m->by != o->base_by[m->base] || m->index != mirror_index(in) ||
+	const struct renamed_place *m = &o->renamed[(o->shadow.nr_stores - distance) % RENAMED_STORES];
+	if (m->base != in->addr[0] || m->by != o->base_by[m->base] || m->index != renaming_index(in) ||
 	    m->index_by != o->base_by[m->index] ||
 	    m->addr != s->addr || m->bytes != s->bytes)
 		return false;
 	return !o->desc->forward_renamed_loads || in->stack ||
-		mirror_knows(o->mirror_load, &o->mirror_next, (uint32_t)o->desc->forward_renamed_loads, in->pc);
+		renaming_knows(o->renamed_load, &o->renamed_next, (uint32_t)o->desc->forward_renamed_loads, in->pc);
 }
 
 /* What the store about to be entered is to loads behind it. */
-static void mirror(struct outcomes *o, const struct insn *in, const struct step *s)
+static void note_store(struct outcomes *o, const struct insn *in, const struct step *s)
 {
-	bool takes = (in->nr_data || in->nr_compute) && mirror_takes(in, in->data, in->nr_data, s->bytes);
+	bool takes = (in->nr_data || in->nr_compute) && renaming_takes(in, in->data, in->nr_data, s->bytes);
 
-	o->mirror[o->shadow.nr_stores % MIRRORS] = (struct mirror_place){
+	o->renamed[o->shadow.nr_stores % RENAMED_STORES] = (struct renamed_place){
 		.addr = s->addr, .bytes = s->bytes, .by = o->base_by[in->addr[0]],
 		.base = takes ? in->addr[0] : REG_NONE,
-		.index_by = o->base_by[mirror_index(in)], .index = mirror_index(in),
+		.index_by = o->base_by[renaming_index(in)], .index = renaming_index(in),
 	};
 }
 
-static void mirror_written(struct outcomes *o, const struct insn *in)
+static void note_written(struct outcomes *o, const struct insn *in)
 {
 	o->nr_insns++;
 	for (unsigned i = 0; i < in->nr_dst; i++)
@@ -106,7 +106,7 @@ static inline void written(struct outcomes *o, const struct insn *in, const stru
 {
 	o->loaded = (o->loaded & ~p->writes) | (p->loads & -(p->from_load | (o->loaded >> p->copies & 1)));
 	if (o->renames)
-		mirror_written(o, in);
+		note_written(o, in);
 }
 
 /* Of a load that reads what a store wrote. */
@@ -148,7 +148,7 @@ static inline void store(struct outcomes *o, const struct insn *in, const struct
 	}
 	outcome_access(&o->memory, outcome_access_word(OUTCOME_STORE, merges, false), s->addr, s->bytes, in->pc, out);
 	if (o->renames)
-		mirror(o, in, s);
+		note_store(o, in, s);
 	shadow_store(&o->shadow, s->addr, s->bytes, o->aliases);
 }
 

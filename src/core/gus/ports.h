@@ -56,7 +56,7 @@ INLINE void use_resources(struct chrono *v, const enum chrono_mode mode, struct 
 INLINE void bind_port(struct chrono *v, const enum chrono_mode mode, struct way *y, uint16_t ports, struct when *w)
 {
 	const struct recipes *r = v->recipes;
-	uint16_t port = bind_in_turn(ports, r->turn, &v->turn_behind);
+	uint16_t port = bind_in_turn(ports, r->turn, &v->turn_rest);
 	struct use u = { (uint16_t)(RESOURCE_PORTS + r->nr_pairs), 1 };
 
 	for (unsigned before = r->turn & (port - 1u); before; before &= before - 1)

@@ -1,6 +1,6 @@
 /*
  * The state of one variant of the abstract core, and the operations of Algorithm 1 on it: ConstrainBy, SetBy, UsedBy.
- * For the timing half of the core (time.c and what it calls) and along.c alone.
+ * For the timing half of the core (time.c and what it calls) and sharing.c alone.
  *
  * Where `mode` is a constant, what it does not want costs nothing: so it is in what every instruction does. What few
  * do is compiled once, and asks v->mode.
@@ -80,7 +80,7 @@ struct arrivals {
 };
 
 /* What became of the last instructions, until they leave the taint queue. */
-struct lately {
+struct retired {
 	uint32_t insn;
 	uint16_t reason;
 	bool counted;
@@ -142,11 +142,11 @@ struct chrono {
 	uint32_t ways;                 /* of L1D */
 	uint64_t memory[MOST_MEMORY];  /* [n % MOST_MEMORY]: ticks when the n-th that accesses memory was dispatched */
 	uint64_t nr_memory;
-	struct waiting *scheduler[CORE_SCHEDULERS];
+	struct scheduler *scheduler[CORE_SCHEDULERS];
 	struct slots *bound;           /* [CORE_PORTS]: those of pairs, to which uops are bound as if by chance;
 	                                  NULL: there are none */
 	uint32_t draw;
-	uint16_t turn_behind;          /* of the ports in turn, those behind the one that was bound last */
+	uint16_t turn_rest;          /* of the ports in turn, those behind the one that was bound last */
 	struct woken woken[NR_REGS + 1];
 	uint64_t chosen[NR_PARTS + 1]; /* where its parts may choose: uops of the present instruction in each
 	                                  scheduler, CHOSEN_BITS for one */
@@ -161,8 +161,8 @@ struct chrono {
 
 	struct taints taints;
 	uint64_t window;               /* of the taint queue */
-	uint64_t lately_mask;
-	struct lately *lately;         /* [number & mask]: more than the window */
+	uint64_t retired_mask;
+	struct retired *retired;       /* [number & mask]: more than the window */
 	uint32_t *row_of;              /* [nr_row_of]: row + 1; 0: none */
 	size_t nr_row_of;
 	GArray *rows;                  /* struct causality_row */

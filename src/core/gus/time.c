@@ -361,7 +361,7 @@ static void judge(struct chrono *v, const struct recipe *p, unsigned flags, unsi
 
 	if (n > v->window && taint_has(&v->taints, v->flow.dispatch.who, n - v->window))
 		chrono_critical_one(v, n - v->window);
-	v->lately[n & v->lately_mask] = (struct lately){
+	v->retired[n & v->retired_mask] = (struct retired){
 		p->insn, (uint16_t)(why == REASON_NONE ? v->flow.why : why), (flags & OUTCOME_COUNTED) != 0,
 	};
 }

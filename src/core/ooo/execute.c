@@ -40,7 +40,7 @@ uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u,
 {
 	struct nsq_place place = { 0, 0 };
 	unsigned slot = uop_slot(a, (unsigned)(u - a->uop)), width = (unsigned)o->desc->rename_width;
-	uint64_t first = waiting_enter(&o->waiting, ports & o->waiting.ports, a->dispatch + slot / width, slot % width, &place) + 1;
+	uint64_t first = nsq_enter(&o->nsq, ports & o->nsq.ports, a->dispatch + slot / width, slot % width, &place) + 1;
 
 	if (first > ready)
 		a->issue_wait = WAIT_PORT;
@@ -187,17 +187,17 @@ static bool renamed(struct ooo *o, const struct attempt *a, const struct step *s
 {
 	const struct insn *in = a->in;
 	uint64_t age = (o->lsq.nr_stores - 1 - (uint64_t)(from - o->lsq.store)) & o->lsq.mask, number = o->lsq.nr_stores - 1 - age;
-	const struct mirrored *m = &o->mirror.of[number % MIRRORS];
-	uint8_t index = mirror_index(in);
+	const struct renamed_store *m = &o->renaming.of[number % RENAMED_STORES];
+	uint8_t index = renaming_index(in);
 
 	if (age >= (uint64_t)o->desc->forward_renamed || m->store != number + 1 || s->addr != from->addr || s->bytes != from->bytes ||
-	    !mirror_takes(in, in->dst, in->nr_dst, s->bytes) || m->base != in->addr[0] || m->by != base_by(o, in->addr[0]) ||
+	    !renaming_takes(in, in->dst, in->nr_dst, s->bytes) || m->base != in->addr[0] || m->by != base_by(o, in->addr[0]) ||
 	    m->index != index || m->index_by != o->reg_by[index])
 		return false;
-	if (o->desc->forward_renamed_plain && !mirror_plain(in, s->bytes))
+	if (o->desc->forward_renamed_plain && !renaming_plain(in, s->bytes))
 		return false;
 	if (o->desc->forward_renamed_loads && !in->stack &&
-	    !mirror_knows(o->mirror.load, &o->mirror.next_load, (uint32_t)o->desc->forward_renamed_loads, in->pc))
+	    !renaming_knows(o->renaming.load, &o->renaming.next_load, (uint32_t)o->desc->forward_renamed_loads, in->pc))
 		return false;
 	*value = later(m->value, a->dispatch) + in->load_extra;
 	return true;

@@ -221,12 +221,12 @@ void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetche
 /* What was just delivered takes so many uops more of the uop cache. Of one that is read line by line it is one instruction still. */
 static inline void frontend_more(struct frontend *f, unsigned uops)
 {
-	struct delivery *d = &f->run;
+	struct delivered *d = &f->run;
 
 	if (!uops)
 		return;
 	d->loop_uops += uops;
-	if (f->path == PATH_DECODE) {
+	if (f->path == FETCH_DECODE) {
 		f->build_uops += uops;
 	} else if (!d->lines.most) {
 		delivery_take(f, d, uops);

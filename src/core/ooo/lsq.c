@@ -29,7 +29,7 @@ void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cyc
 				break;         /* entries are freed in order: all older ones are gone too */
 			if (node->granule != g) {
 				out->alias = true;
-				out->alias_part |= ((addr - s->addr) & (LSQ_BUCKETS * GRANULE - 1)) + bytes > s->bytes;
+				out->alias_part |= ((addr - s->addr) & (LSQ_BUCKETS * LSQ_GRANULE - 1)) + bytes > s->bytes;
 				continue;
 			}
 			if (s->addr < addr + bytes && addr < s->addr + s->bytes) {

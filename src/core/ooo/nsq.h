@@ -46,8 +46,8 @@ struct nsq {
 		bool direct;                    /* they do in the cycle of their dispatch */
 	} entering;
 	uint8_t recent[CORE_SCHEDULERS];        /* port that its last uop waits for */
-	struct leaving in[CORE_SCHEDULERS];
-	struct leaving on[CORE_PORTS];          /* of those in schedulers, by the port that they are bound to; entries: SCHEDULER_MOST */
+	struct departures in[CORE_SCHEDULERS];
+	struct departures on[CORE_PORTS];          /* of those in schedulers, by the port that they are bound to; entries: SCHEDULER_MOST */
 };
 
 static inline void departures_push(struct departures *l, uint64_t cycle)
@@ -145,7 +145,7 @@ static inline uint64_t nsq_enter_fewest(struct nsq *w, unsigned ports, uint64_t 
 }
 
 /* What may enter in a cycle in which nothing did so far. */
-static inline void waiting_begin(struct waiting *w, uint64_t cycle, uint64_t dispatch)
+static inline void nsq_begin(struct nsq *w, uint64_t cycle, uint64_t dispatch)
 {
 	struct entering *e = &w->entering;
 	uint32_t before = cycle == e->cycle + 1 ? e->nr : 0, least = UINT32_MAX;
@@ -153,7 +153,7 @@ static inline void waiting_begin(struct waiting *w, uint64_t cycle, uint64_t dis
 	*e = (struct entering){ .cycle = cycle, .direct = cycle == dispatch };
 	for (unsigned rest = w->schedulers; rest; rest &= rest - 1) {
 		unsigned s = (unsigned)__builtin_ctz(rest);
-		uint32_t room = w->in[s].entries - leaving_at(&w->in[s], cycle);
+		uint32_t room = w->in[s].entries - departures_at(&w->in[s], cycle);
 
 		e->open |= (uint8_t)((room > w->alternate) << s);
 		least = room < least ? room : least;
@@ -163,7 +163,7 @@ static inline void waiting_begin(struct waiting *w, uint64_t cycle, uint64_t dis
 }
 
 /* Of schedulers, a bit each, the one that is in turn in that slot. */
-static inline unsigned waiting_turn(unsigned schedulers, unsigned slot)
+static inline unsigned nsq_turn(unsigned schedulers, unsigned slot)
 {
 	for (unsigned n = slot % (unsigned)__builtin_popcount(schedulers); n; n--)
 		schedulers &= schedulers - 1;
@@ -171,14 +171,14 @@ static inline unsigned waiting_turn(unsigned schedulers, unsigned slot)
 }
 
 /* Of the ports that the scheduler feeds, the one with the fewest that wait for it; of equals, not that of the last uop. */
-static inline unsigned waiting_port(struct waiting *w, unsigned ports, unsigned scheduler, uint64_t cycle)
+static inline unsigned nsq_port(struct nsq *w, unsigned ports, unsigned scheduler, uint64_t cycle)
 {
 	uint32_t fewest = UINT32_MAX;
 	unsigned port = 0;
 
 	for (; ports; ports &= ports - 1) {
 		unsigned p = (unsigned)__builtin_ctz(ports);
-		uint32_t n = 2 * leaving_at(&w->on[p], cycle) + (p == w->recent[scheduler]);
+		uint32_t n = 2 * departures_at(&w->on[p], cycle) + (p == w->recent[scheduler]);
 
 		if (w->feeds[p] >> scheduler & 1 && n < fewest) {
 			fewest = n;
@@ -190,35 +190,35 @@ static inline unsigned waiting_port(struct waiting *w, unsigned ports, unsigned 
 }
 
 /* The first cycle behind `cycle` in which all of those schedulers have room. */
-static inline uint64_t waiting_again(const struct waiting *w, unsigned schedulers, uint64_t cycle)
+static inline uint64_t nsq_again(const struct nsq *w, unsigned schedulers, uint64_t cycle)
 {
 	uint64_t next = cycle + 1;
 
 	for (; schedulers; schedulers &= schedulers - 1) {
-		const struct leaving *l = &w->in[__builtin_ctz(schedulers)];
+		const struct departures *l = &w->in[__builtin_ctz(schedulers)];
 		next = l->nr == l->entries ? later(next, l->cycle[0]) : next;
 	}
 	return next;
 }
 
 /* To the schedulers in turn. */
-static inline uint64_t waiting_enter_turn(struct waiting *w, unsigned ports, uint64_t cycle, uint64_t dispatch, unsigned slot, struct waiting_place *place)
+static inline uint64_t nsq_enter_turn(struct nsq *w, unsigned ports, uint64_t cycle, uint64_t dispatch, unsigned slot, struct nsq_place *place)
 {
-	unsigned can = waiting_schedulers(w, ports);
+	unsigned can = nsq_schedulers(w, ports);
 	struct entering *e = &w->entering;
 
 	for (;;) {
 		if (cycle != e->cycle)
-			waiting_begin(w, cycle, dispatch);
-		unsigned s = waiting_turn(w->schedulers, e->direct ? slot : e->nr), open = can & e->open;
+			nsq_begin(w, cycle, dispatch);
+		unsigned s = nsq_turn(w->schedulers, e->direct ? slot : e->nr), open = can & e->open;
 		if (!(can >> s & 1) || (open && !(open >> s & 1)))
 			s = (unsigned)__builtin_ctz(open ? open : can);
 		if (e->nr < e->most && w->in[s].nr < w->in[s].entries) {
 			e->nr++;
-			*place = (struct waiting_place){ (uint8_t)s, (uint8_t)waiting_port(w, ports, s, cycle) };
+			*place = (struct nsq_place){ (uint8_t)s, (uint8_t)nsq_port(w, ports, s, cycle) };
 			return cycle;
 		}
-		cycle = waiting_again(w, e->open ? 1u << s : w->schedulers, cycle);
+		cycle = nsq_again(w, e->open ? 1u << s : w->schedulers, cycle);
 	}
 }
 
@@ -226,12 +226,12 @@ static inline uint64_t waiting_enter_turn(struct waiting *w, unsigned ports, uin
  * The next uop, for any of `ports`, dispatched in that slot of `dispatch`: the cycle in which it enters the scheduler of *place, to wait for its
  * port.
  */
-static inline uint64_t waiting_enter(struct waiting *w, unsigned ports, uint64_t dispatch, unsigned slot, struct waiting_place *place)
+static inline uint64_t nsq_enter(struct nsq *w, unsigned ports, uint64_t dispatch, unsigned slot, struct nsq_place *place)
 {
 	uint64_t cycle = w->nr ? later(dispatch, w->enter[(w->nr - 1) % NSQ_RING]) : dispatch;
 
-	cycle = w->alternate ? waiting_enter_turn(w, ports, cycle, dispatch, slot, place) : waiting_enter_fewest(w, ports, cycle, place);
-	w->enter[w->nr++ % WAITING_RING] = cycle;
+	cycle = w->alternate ? nsq_enter_turn(w, ports, cycle, dispatch, slot, place) : nsq_enter_fewest(w, ports, cycle, place);
+	w->enter[w->nr++ % NSQ_RING] = cycle;
 	return cycle;
 }
 

@@ -43,15 +43,15 @@ struct attempt attempt_clamp(const struct attempt *a)
 /* --- commit ------------------------------------------------------------------------------------------ */
 
 /* What the store about to be entered is to loads behind it that name its place as it does. */
-static void mirror_store(struct ooo *o, const struct attempt *a, const struct step *s)
+static void note_renamed_store(struct ooo *o, const struct attempt *a, const struct step *s)
 {
 	const struct insn *in = a->in;
-	struct mirrored *m = &o->mirror.of[o->lsq.nr_stores % MIRRORS];
-	bool takes = a->nr_uops && (in->nr_data || in->nr_compute) && mirror_takes(in, in->data, in->nr_data, s->bytes);
+	struct renamed_store *m = &o->renaming.of[o->lsq.nr_stores % RENAMED_STORES];
+	bool takes = a->nr_uops && (in->nr_data || in->nr_compute) && renaming_takes(in, in->data, in->nr_data, s->bytes);
 
-	*m = (struct mirrored){
+	*m = (struct renamed_store){
 		.store = o->lsq.nr_stores + 1, .value = a->value, .base = takes ? in->addr[0] : REG_NONE, .by = base_by(o, in->addr[0]),
-		.index = mirror_index(in), .index_by = o->reg_by[mirror_index(in)],
+		.index = renaming_index(in), .index_by = o->reg_by[renaming_index(in)],
 	};
 }
 
@@ -89,7 +89,7 @@ static void retire(struct ooo *o, struct attempt *a)
 			if (!(s->flags & STEP_STORE && s->bytes))
 				continue;
 			if (o->desc->forward_renamed)
-				mirror_store(o, a, s);
+				note_renamed_store(o, a, s);
 			a->drain = lsq_add_store(&o->lsq, in->pc, s->addr, s->bytes, a->known, a->data, a->leave, o->record);
 			o->stores_freed = later(o->stores_freed, a->drain);
 			if (stores)
@@ -491,7 +491,7 @@ static int ooo_open(struct core **out, const struct core_desc *desc, struct code
 }
 
 /* With room for the wrong paths of the largest. */
-static int ooo_open_seer(struct core **out, const struct core_desc *desc, struct code *code)
+static int ooo_open_foresight(struct core **out, const struct core_desc *desc, struct code *code)
 {
 	struct core_desc largest = *desc;
 	struct ooo *o = calloc(1, sizeof *o);
@@ -520,6 +520,6 @@ const struct core_ops core_ooo = {
 	.finish = ooo_finish,
 	.close = ooo_close,
 	.suppose = ooo_suppose,
-	.open_seer = ooo_open_seer,
+	.open_foresight = ooo_open_foresight,
 	.foresees_same = foresight_same,
 };

@@ -21,7 +21,7 @@
 #include "core/ooo/nsq.h"
 #include "core/order/bind.h"
 #include "core/order/foresee.h"
-#include "core/order/mirror.h"
+#include "core/order/memory_renaming.h"
 #include "core/predict/branch.h"
 
 enum {
@@ -66,7 +66,7 @@ struct ooo {
 	struct release held;
 	struct nsq nsq;
 	struct lsq lsq;
-	struct mirror mirror;
+	struct memory_renaming renaming;
 
 	/* rename and dispatch */
 	uint64_t rename_cycle;         /* of the youngest dispatched slot */
@@ -91,7 +91,7 @@ struct ooo {
 	uint16_t missed;               /* ports that what waits for a load takes in vain: dtlb.vain_ports */
 	uint32_t pair_draw;            /* see bind_by_chance() */
 	uint16_t turn;                 /* ports that uops are bound to in turn */
-	uint16_t turn_behind;          /* of them those behind the one that was bound last */
+	uint16_t turn_rest;          /* of them those behind the one that was bound last */
 	uint16_t data_ports, data_behind; /* the same of those that bring in what is loaded */
 	uint64_t load_floor[2];        /* of others, of vectors: cycle before which no younger one issues, since older ones issue again */
 	uint16_t behind_again;         /* of the ports of what issues again (dtlb.again), those behind the one that was taken last */
@@ -209,7 +209,7 @@ static inline unsigned bank_of(uint8_t reg)
 /* The record + 1 that wrote `reg`, a base; pushes and pops do not count. */
 static inline uint64_t base_by(const struct ooo *o, uint8_t reg)
 {
-	return reg == o->stack_pointer ? o->mirror.stack_by : o->reg_by[reg];
+	return reg == o->stack_pointer ? o->renaming.stack_by : o->reg_by[reg];
 }
 
 /* The attempt's result in `reg`, there from `ready` on; `by`: the record it comes from + 1. Gives back a move slot that the old value held. */

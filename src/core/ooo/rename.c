@@ -87,13 +87,13 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 		if (ports && bound)
 			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
 		else if (ports & o->turn)
-			ports = bind_in_turn(ports & o->turn, o->turn, &o->turn_behind);
+			ports = bind_in_turn(ports & o->turn, o->turn, &o->turn_rest);
 		else if (ports & o->data_ports)
 			ports = bind_in_turn(ports & o->data_ports, o->data_ports, &o->data_behind);
 		else if (ports && !(ports & ~o->spread))
 			ports = spread(o, a->dispatch, ports, need);
 		else if (ports & (ports - 1))
-			ports = bind_pair(o, ports & o->waiting.ports ? ports : choose_scheduler(o, ports, need));
+			ports = bind_pair(o, ports & o->nsq.ports ? ports : choose_scheduler(o, ports, need));
 		o->port[i] = ports;
 		if (ports & o->nsq.ports) {
 			o->nr_queued++;
@@ -162,17 +162,17 @@ struct wait rename_reason(const struct ooo *o, const struct attempt *a, const st
 /* The queue stands in front of all schedulers that feed one of its ports. */
 static void nsq_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 {
-	o->waiting.entries = (uint32_t)o->desc->waiting_entries;
-	o->waiting.alternate = (uint32_t)o->desc->waiting_alternate;
-	o->waiting.width = (uint32_t)o->desc->rename_width;
-	o->waiting.entering.cycle = UINT64_MAX;
+	o->nsq.entries = (uint32_t)o->desc->waiting_entries;
+	o->nsq.alternate = (uint32_t)o->desc->waiting_alternate;
+	o->nsq.width = (uint32_t)o->desc->rename_width;
+	o->nsq.entering.cycle = UINT64_MAX;
 	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
 		uint32_t all = o->sched_entries[s] + o->nsq.entries;
 		if (!o->sched_entries[s] || !(ports[s] & o->desc->waiting_ports))
 			continue;
-		o->waiting.ports |= (uint16_t)ports[s];
-		o->waiting.schedulers |= (uint8_t)(1u << s);
-		o->waiting.in[s].entries = o->sched_entries[s];
+		o->nsq.ports |= (uint16_t)ports[s];
+		o->nsq.schedulers |= (uint8_t)(1u << s);
+		o->nsq.in[s].entries = o->sched_entries[s];
 		for (unsigned rest = (unsigned)ports[s]; rest; rest &= rest - 1) {
 			unsigned p = (unsigned)__builtin_ctz(rest);
 			o->nsq.feeds[p] |= (uint8_t)(1u << s);
@@ -207,7 +207,7 @@ void rename_init(struct ooo *o)
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
 	o->nr_pairs = bind_pairs(d, o->pair, &o->paired);
-	o->turn = o->turn_behind = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
+	o->turn = o->turn_rest = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
 	o->data_ports = o->data_behind = core_desc_with_twins(d, (uint16_t)d->load_queue_data_ports);
 	o->spread = core_desc_with_twins(d, (uint16_t)d->rename_spread_ports);
 	o->flags_apart = d->prf_flags_apart != 0;

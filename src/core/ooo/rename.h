@@ -255,7 +255,7 @@ static inline void rename_stack(struct ooo *o, struct attempt *a)
 	}
 	for (unsigned i = 0; o->desc->forward_renamed && i < in->nr_dst; i++)
 		if (in->dst[i] == o->stack_pointer)
-			o->mirror.stack_by = o->record + 1;
+			o->renaming.stack_by = o->record + 1;
 	if (in->stack == STACK_READS && o->stack_offset && o->desc->rename_stack_ports) {
 		if (!in->stack_data && !o->desc->rename_stack_addresses)
 			return stack_added(o, in);

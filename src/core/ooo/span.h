@@ -8,14 +8,14 @@
 
 enum { PIECE = 64 };
 
-struct span {                          /* what is left of the accesses in one direction */
+struct rep_span {                          /* what is left of the accesses in one direction */
 	const struct step *step, *end;
 	uint64_t offset;               /* within the present step */
 	uint16_t kind;                 /* STEP_LOAD or STEP_STORE */
 };
 
 /* The next piece: at most `bytes`, within a line. Returns how many; 0: the span is used up. */
-static inline uint32_t span_take(struct span *p, uint32_t bytes, uint64_t *addr)
+static inline uint32_t rep_span_take(struct rep_span *p, uint32_t bytes, uint64_t *addr)
 {
 	while (p->step < p->end && (!(p->step->flags & p->kind) || p->offset >= p->step->bytes)) {
 		p->step++;

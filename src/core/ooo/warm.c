@@ -19,7 +19,7 @@ static void warm_code(struct ooo *o, const struct insn *in, uint64_t *line)
 /* A rep string: each piece is read, then written, as repeat.c has it. */
 static void warm_repeat(struct ooo *o, const struct insn *in, const struct step *s, uint32_t nr_steps)
 {
-	struct span load = { s, s + nr_steps, 0, STEP_LOAD }, store = { s, s + nr_steps, 0, STEP_STORE };
+	struct rep_span load = { s, s + nr_steps, 0, STEP_LOAD }, store = { s, s + nr_steps, 0, STEP_STORE };
 	uint32_t each, read, written;
 
 	repeat_iterations(s, nr_steps, &each);
@@ -27,8 +27,8 @@ static void warm_repeat(struct ooo *o, const struct insn *in, const struct step 
 	do {
 		uint64_t from = 0, to = 0;
 
-		written = span_take(&store, PIECE, &to);
-		read = span_take(&load, written ? written : each, &from);
+		written = rep_span_take(&store, PIECE, &to);
+		read = rep_span_take(&load, written ? written : each, &from);
 		memory_warm_data(o->memory, from, read, false, false, in->pc);
 		memory_warm_data(o->memory, to, written, true, false, in->pc);
 	} while (read || written);

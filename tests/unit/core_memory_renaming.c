@@ -15,7 +15,7 @@ enum { PLACE = 0x8000, ELSEWHERE = 0x9000, REACH = 4 };
 enum { RENAMED = 24, FORWARDED = 25 + 5 };
 
 /* The value on its way: 20 cycles from issue in 4. */
-static struct machine *mirror_new(void)
+static struct machine *renaming_new(void)
 {
 	struct machine *m = machine_new();
 
@@ -50,7 +50,7 @@ static uint64_t used(struct machine *m)
 /* The user waits for the value alone; the load is over when a forwarded one is. */
 static void t100_no_time(void **state)
 {
-	struct machine *m = mirror_new();
+	struct machine *m = renaming_new();
 
 	store(m, BASE, VALUE, PLACE, 8);
 	load(m, BASE, PLACE, 8);
@@ -82,7 +82,7 @@ static void t101_long_since(void **state)
 
 static void t102_off(void **state)
 {
-	struct machine *m = mirror_new();
+	struct machine *m = renaming_new();
 
 	m->desc.forward_renamed = 0;
 	store(m, BASE, VALUE, PLACE, 8);
@@ -94,7 +94,7 @@ static void t102_off(void **state)
 static void t103_remembered(void **state)
 {
 	for (unsigned others = 0; others < 3; others++) {
-		struct machine *m = mirror_new();
+		struct machine *m = renaming_new();
 		m->desc.forward_renamed_loads = 1;
 		uint32_t here = make_load(m, LOADED, BASE), there = make_load(m, LOADED, BASE);
 		store(m, BASE, VALUE, PLACE, 8);
@@ -113,7 +113,7 @@ static void t104_plain(void **state)
 	for (int32_t plain = 0; plain <= 1; plain++) {
 		struct machine *m;
 		for (uint8_t slots = 1; slots <= 2; slots++) {
-			m = mirror_new();
+			m = renaming_new();
 			m->desc.forward_renamed_plain = plain;
 			store(m, BASE, VALUE, PLACE, 8);
 			uint32_t adds = make_load(m, LOADED, BASE);
@@ -126,7 +126,7 @@ static void t104_plain(void **state)
 			assert_int_equal(used(m), (plain && slots == 1 ? FORWARDED : RENAMED) + 1);
 		}
 
-		m = mirror_new();
+		m = renaming_new();
 		m->desc.forward_renamed_plain = plain;
 		store(m, BASE, VALUE, PLACE, 2);
 		uint32_t merges = make_load(m, LOADED, BASE);
@@ -134,7 +134,7 @@ static void t104_plain(void **state)
 		run_access(m, merges, PLACE, 2);
 		assert_int_equal(used(m), plain ? FORWARDED : RENAMED);
 
-		m = mirror_new();
+		m = renaming_new();
 		m->desc.forward_renamed_plain = plain;
 		store(m, BASE, VALUE, PLACE, 4);
 		load(m, BASE, PLACE, 4);
@@ -145,34 +145,34 @@ static void t104_plain(void **state)
 /* By another register, by one that was written in between, for other bytes, filled up with zeros, or of vectors: forwarded. */
 static void t110_other_names(void **state)
 {
-	struct machine *m = mirror_new();
+	struct machine *m = renaming_new();
 	store(m, BASE, VALUE, PLACE, 8);
 	load(m, OTHER, PLACE, 8);
 	assert_int_equal(used(m), FORWARDED);
 
-	m = mirror_new();
+	m = renaming_new();
 	store(m, BASE, VALUE, PLACE, 8);
 	run_insn(m, make_alu(m, BASE, 0, 0, 1, ALU));
 	load(m, BASE, PLACE, 8);
 	assert_int_equal(used(m), FORWARDED);
 
-	m = mirror_new();
+	m = renaming_new();
 	store(m, BASE, VALUE, PLACE, 8);
 	load(m, BASE, PLACE, 4);
 	assert_int_equal(used(m), FORWARDED);
 
-	m = mirror_new();
+	m = renaming_new();
 	store(m, BASE, VALUE, PLACE, 2);
 	load(m, BASE, PLACE, 2);
 	assert_int_equal(used(m), FORWARDED);
 
-	m = mirror_new();
+	m = renaming_new();
 	store(m, BASE, V0, PLACE, 8);
 	m->insn[0].dst[0] = V0;
 	load(m, BASE, PLACE, 8);
 	assert_int_equal(used(m), FORWARDED);
 
-	m = mirror_new();
+	m = renaming_new();
 	store(m, BASE, VALUE, PLACE, 8);
 	load(m, BASE, PLACE, 8);
 	m->insn[2].dst[0] = V1;
@@ -197,7 +197,7 @@ static void t115_index(void **state)
 	};
 
 	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = mirror_new();
+		struct machine *m = renaming_new();
 		store(m, BASE, VALUE, PLACE, 8);
 		index_by(&m->insn[1], INDEX);
 		if (kind[k].written)
@@ -215,13 +215,13 @@ static void t115_index(void **state)
 /* Of 2 bytes: merged into the register that it goes to, and a cycle later where the sign is extended. */
 static void t116_narrow(void **state)
 {
-	struct machine *m = mirror_new();
+	struct machine *m = renaming_new();
 	store(m, BASE, VALUE, PLACE, 2);
 	load(m, BASE, PLACE, 2);
 	m->insn[2].data[m->insn[2].nr_data++] = LOADED;
 	assert_int_equal(used(m), RENAMED);
 
-	m = mirror_new();
+	m = renaming_new();
 	store(m, BASE, VALUE, PLACE, 2);
 	load(m, BASE, PLACE, 2);
 	m->insn[2].load_extra = 1;
@@ -231,13 +231,13 @@ static void t116_narrow(void **state)
 /* The last to the place decides, and one that names it otherwise is in the way. */
 static void t111_the_youngest(void **state)
 {
-	struct machine *m = mirror_new();
+	struct machine *m = renaming_new();
 	store(m, BASE, 0, PLACE, 8);
 	store(m, BASE, VALUE, PLACE, 8);
 	load(m, BASE, PLACE, 8);
 	assert_int_equal(used(m), RENAMED);
 
-	m = mirror_new();
+	m = renaming_new();
 	store(m, BASE, VALUE, PLACE, 8);
 	store(m, OTHER, VALUE, PLACE, 8);
 	load(m, BASE, PLACE, 8);
@@ -248,7 +248,7 @@ static void t111_the_youngest(void **state)
 static void t112_reach(void **state)
 {
 	for (unsigned between = REACH - 1; between <= REACH; between++) {
-		struct machine *m = mirror_new();
+		struct machine *m = renaming_new();
 		store(m, BASE, VALUE, PLACE, 8);
 		for (unsigned i = 0; i < between; i++)
 			store(m, BASE, OTHER, ELSEWHERE + 8 * i, 8);
@@ -260,7 +260,7 @@ static void t112_reach(void **state)
 /* An addition to memory hands on its sum: a cycle after what it added, where forwarding twice would take longer. */
 static void t113_read_modify_write(void **state)
 {
-	struct machine *m = mirror_new();
+	struct machine *m = renaming_new();
 	store(m, BASE, VALUE, PLACE, 8);
 	uint32_t add = make_load(m, 0, BASE);
 	struct insn *in = &m->insn[add];
@@ -320,7 +320,7 @@ static uint32_t push(struct machine *m, uint8_t data)
 static void t130_stack(void **state)
 {
 	for (int written = 0; written < 2; written++) {
-		struct machine *m = mirror_new();
+		struct machine *m = renaming_new();
 		run_access(m, push(m, VALUE), PLACE, 8);
 		run_access(m, push(m, OTHER), PLACE - 8, 8);
 		if (written)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "core/gus/along.h"
+#include "core/gus/sharing.h"
 #include "core_abstract.h"
 #include "stream.h"
 
@@ -17,7 +17,7 @@ enum { FLOAT1 = 64, FLOAT2 };  /* vector registers */
 
 static uint32_t latency(enum latency_class class)
 {
-	return (uint32_t)ALONG_LATENCY << class;
+	return (uint32_t)SHARING_LATENCY << class;
 }
 
 static void test_depends(void **state)
@@ -30,24 +30,24 @@ static void test_depends(void **state)
 	memset(&c, 0xaa, sizeof c);
 	abstract_costs_init(&as_is, &m->desc);
 	abstract_costs_init(&c, &m->desc);
-	assert_int_equal(along_depends(&as_is, &c), 0);
-#define DEPENDS(change, part) memcpy(&c, &as_is, sizeof c), change, assert_int_equal(along_depends(&as_is, &c), part)
+	assert_int_equal(sharing_depends(&as_is, &c), 0);
+#define DEPENDS(change, part) memcpy(&c, &as_is, sizeof c), change, assert_int_equal(sharing_depends(&as_is, &c), part)
 	DEPENDS((void)0, 0);
 	DEPENDS(c.latency[LATENCY_FLOAT] /= 2, latency(LATENCY_FLOAT));
 	DEPENDS((c.latency[LATENCY_FLOAT] /= 2, c.latency[LATENCY_VECTOR] *= 2), latency(LATENCY_FLOAT) | latency(LATENCY_VECTOR));
-	DEPENDS(c.inverse[RESOURCE_UNITS + 2] /= 2, ALONG_UNIT << 2);
-	DEPENDS((c.inverse[RESOURCE_DECODE] /= 2, c.inverse[RESOURCE_MICROCODE] /= 2), ALONG_DECODED);
-	DEPENDS(c.level[LEVEL_LLC] /= 2, ALONG_LLC);
-	DEPENDS(c.misses[MISSES_L2].known += 1, ALONG_LLC);
-	DEPENDS((c.level[LEVEL_MEMORY] /= 2, c.code[LEVEL_MEMORY] /= 2), ALONG_MEMORY);
-	DEPENDS((c.inverse[RESOURCE_MEMORY] /= 2, c.write[LEVEL_MEMORY].ticks /= 2), ALONG_MEMORY);
-	DEPENDS(c.misses[MISSES_LLC].known += 1, ALONG_MEMORY);
-	DEPENDS(c.level[LEVEL_L2] /= 2, ALONG_ALL);
-	DEPENDS(c.misses[MISSES_L1].most *= 2, ALONG_ALL);
-	DEPENDS(c.port_weight[1] *= 2, ALONG_ALL);
-	DEPENDS(c.inverse[RESOURCE_L2] /= 2, ALONG_ALL);
-	DEPENDS(c.rob *= 2, ALONG_ALL);
-	DEPENDS(c.write[LEVEL_LLC].resource = RESOURCE_L2, ALONG_ALL);
+	DEPENDS(c.inverse[RESOURCE_UNITS + 2] /= 2, SHARING_UNIT << 2);
+	DEPENDS((c.inverse[RESOURCE_DECODE] /= 2, c.inverse[RESOURCE_MICROCODE] /= 2), SHARING_DECODED);
+	DEPENDS(c.level[LEVEL_LLC] /= 2, SHARING_LLC);
+	DEPENDS(c.misses[MISSES_L2].known += 1, SHARING_LLC);
+	DEPENDS((c.level[LEVEL_MEMORY] /= 2, c.code[LEVEL_MEMORY] /= 2), SHARING_MEMORY);
+	DEPENDS((c.inverse[RESOURCE_MEMORY] /= 2, c.write[LEVEL_MEMORY].ticks /= 2), SHARING_MEMORY);
+	DEPENDS(c.misses[MISSES_LLC].known += 1, SHARING_MEMORY);
+	DEPENDS(c.level[LEVEL_L2] /= 2, SHARING_ALL);
+	DEPENDS(c.misses[MISSES_L1].most *= 2, SHARING_ALL);
+	DEPENDS(c.port_weight[1] *= 2, SHARING_ALL);
+	DEPENDS(c.inverse[RESOURCE_L2] /= 2, SHARING_ALL);
+	DEPENDS(c.rob *= 2, SHARING_ALL);
+	DEPENDS(c.write[LEVEL_LLC].resource = RESOURCE_L2, SHARING_ALL);
 #undef DEPENDS
 	machine_free(m);
 }
@@ -56,20 +56,20 @@ static void test_depends(void **state)
 static uint32_t parts_from(struct machine *m, size_t n)
 {
 	struct outcome_run r;
-	struct along a = { 0 };
+	struct sharing a = { 0 };
 	uint32_t parts, some;
 
 	outcome_run_init(&r, m);
 	const uint64_t *word = r.stream.word, *end = word + r.stream.nr;
 	while (n--)
 		word += 1 + outcome_words(*word);
-	parts = along_parts(&a, &r.recipes, word, (size_t)(end - word), ALONG_ALL - 1);
-	some = along_parts(&a, &r.recipes, word, (size_t)(end - word), ALONG_LLC);
-	assert_int_equal(some, parts & ALONG_LLC);
-	along_fini(&a);
+	parts = sharing_parts(&a, &r.recipes, word, (size_t)(end - word), SHARING_ALL - 1);
+	some = sharing_parts(&a, &r.recipes, word, (size_t)(end - word), SHARING_LLC);
+	assert_int_equal(some, parts & SHARING_LLC);
+	sharing_fini(&a);
 	outcome_run_fini(&r);
 	m->nr_steps = 0;
-	return parts & ~(uint32_t)ALONG_DECODED;
+	return parts & ~(uint32_t)SHARING_DECODED;
 }
 
 static uint32_t parts_of(struct machine *m)
@@ -94,7 +94,7 @@ static void test_parts(void **state)
 	run_insn(m, multiply);
 	assert_int_equal(parts_of(m), latency(LATENCY_MULTIPLY));
 	run_insn(m, divide);
-	assert_int_equal(parts_of(m), latency(LATENCY_INTEGER) | ALONG_UNIT << 1);
+	assert_int_equal(parts_of(m), latency(LATENCY_INTEGER) | SHARING_UNIT << 1);
 	run_insn(m, fadd);
 	assert_int_equal(parts_of(m), latency(LATENCY_FLOAT));
 	run_insn(m, move);
@@ -118,7 +118,7 @@ static void test_levels(void **state)
 	/* All levels lack a line at first; then L1D has it. */
 	run_access(m, load, 0x10000, 8);
 	run_access(m, load, 0x10000, 8);
-	assert_int_equal(parts_of(m), ALONG_LLC | ALONG_MEMORY);
+	assert_int_equal(parts_of(m), SHARING_LLC | SHARING_MEMORY);
 	run_access(m, load, 0x10000, 8);
 	run_access(m, load, 0x10000, 8);
 	assert_int_equal(parts_from(m, 1), 0);
@@ -129,13 +129,13 @@ static void test_levels(void **state)
 	m->desc.stlb_entries = 0;
 	for (uint64_t i = 0; i < 8; i++)
 		run_access(m, load, 0x10000 + i % 4 * 0x1040, 8);
-	assert_int_equal(parts_from(m, 4), ALONG_LLC | ALONG_MEMORY);
+	assert_int_equal(parts_from(m, 4), SHARING_LLC | SHARING_MEMORY);
 	m->desc.ideal.dtlb = true;
 
 	/* Lines that the last level has, where there is none between it and L1D. */
 	m->desc.l2_size = 0;
 	size_t again = run_lines_again(m, load, 64, 32);
-	assert_int_equal(parts_from(m, again), ALONG_LLC);
+	assert_int_equal(parts_from(m, again), SHARING_LLC);
 	machine_free(m);
 }
 
@@ -300,7 +300,7 @@ static void vary_costs_of(struct abstract_costs *c, unsigned variant)
 
 struct varied {
 	struct chrono *always, *seldom; /* timed in each batch, where it has to be */
-	struct along_way way;          /* of `seldom` */
+	struct sharing_state way;      /* of `seldom` */
 	uint32_t depends;
 };
 
@@ -309,7 +309,7 @@ struct happened { unsigned along, left, later; };
 
 static void one_batch(struct varied *v, struct chrono *as_is, uint32_t parts, const struct outcome_stream *s, struct happened *h)
 {
-	bool before = v->way.along, along = along_goes(&v->way, v->seldom, as_is, v->depends, parts);
+	bool before = v->way.shared, along = sharing_holds(&v->way, v->seldom, as_is, v->depends, parts);
 
 	h->left += before && !along;
 	h->along += along;
@@ -325,7 +325,7 @@ static void compare(unsigned feature, uint64_t seed, struct happened *h)
 	struct varied v[VARIANTS] = { 0 };
 	struct abstract_costs costs, c;
 	struct outcome_stream s = { 0 };
-	struct along a = { 0 };
+	struct sharing a = { 0 };
 	struct recipes recipes;
 	struct outcomes *o;
 	struct chrono *as_is;
@@ -337,7 +337,7 @@ static void compare(unsigned feature, uint64_t seed, struct happened *h)
 	for (unsigned i = 0; i < VARIANTS; i++) {
 		memcpy(&c, &costs, sizeof c);
 		vary_costs_of(&c, i);
-		v[i].depends = along_depends(&costs, &c);
+		v[i].depends = sharing_depends(&costs, &c);
 		assert_int_equal(chrono_new(&v[i].always, &p.m->desc, &c, &recipes, CHRONO_PLAIN), 0);
 		assert_int_equal(chrono_new(&v[i].seldom, &p.m->desc, &c, &recipes, CHRONO_PLAIN), 0);
 	}
@@ -345,19 +345,19 @@ static void compare(unsigned feature, uint64_t seed, struct happened *h)
 		program_go_on(&p);
 		s.nr = 0;
 		outcomes_batch(o, p.m->step, p.m->nr_steps, 0, &s);
-		uint32_t parts = along_parts(&a, &recipes, s.word, s.nr, ALONG_ALL - 1);
+		uint32_t parts = sharing_parts(&a, &recipes, s.word, s.nr, SHARING_ALL - 1);
 		for (unsigned i = 0; i < VARIANTS; i++)
 			one_batch(&v[i], as_is, parts, &s, h);
 		chrono_batch(as_is, s.word, s.nr);
 		for (unsigned i = 0; i < VARIANTS; i++)
-			assert_int_equal(along_cycles(&v[i].way, v[i].seldom, as_is), chrono_cycles(v[i].always));
+			assert_int_equal(sharing_cycles(&v[i].way, v[i].seldom, as_is), chrono_cycles(v[i].always));
 	}
 	for (unsigned i = 0; i < VARIANTS; i++) {
 		chrono_free(v[i].always);
 		chrono_free(v[i].seldom);
 	}
 	chrono_free(as_is);
-	along_fini(&a);
+	sharing_fini(&a);
 	outcomes_free(o);
 	outcome_stream_fini(&s);
 	recipes_fini(&recipes);

@@ -1,4 +1,4 @@
-/* run/spool and run/future: what is kept of a run comes back as it was, and who looks ahead sees what will come. */
+/* run/replay_log and run/future: what is kept of a run comes back as it was, and who looks ahead sees what will come. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,38 +33,38 @@ static void make(unsigned nr, struct step_batch *b, struct step step[STEPS + AHE
 	}
 }
 
-static struct spool *filled(uint64_t most)
+static struct replay_log *filled(uint64_t most)
 {
 	static struct step step[STEPS + AHEAD];
 	struct step_batch b;
 	struct foreseen f;
-	struct spool *s;
+	struct replay_log *s;
 
-	assert_int_equal(spool_new(&s, most), 0);
+	assert_int_equal(replay_log_new(&s, most), 0);
 	for (unsigned i = 0; i < BATCHES; i++) {
 		make(i, &b, step, &f);
-		assert_int_equal(spool_put(s, &b, &f), 0);
+		assert_int_equal(replay_log_put(s, &b, &f), 0);
 	}
-	assert_int_equal(spool_end(s), 0);
+	assert_int_equal(replay_log_end(s), 0);
 	return s;
 }
 
 static void test_back(void **state)
 {
 	static struct step step[STEPS + AHEAD];
-	struct spool *s = filled(UINT64_MAX);
+	struct replay_log *s = filled(UINT64_MAX);
 
-	assert_false(spool_full(s));
+	assert_false(replay_log_full(s));
 	for (int again = 0; again < 2; again++) {
 		const struct foreseen *seen;
-		struct spool_reader *r;
+		struct replay_reader *r;
 		struct step_batch b, is;
 		struct foreseen f;
 
-		assert_int_equal(spool_reader_new(&r, s), 0);
+		assert_int_equal(replay_reader_new(&r, s), 0);
 		for (unsigned i = 0; i < BATCHES; i++) {
 			make(i, &b, step, &f);
-			assert_int_equal(spool_read(r, &is, &seen), 1);
+			assert_int_equal(replay_log_read(r, &is, &seen), 1);
 			assert_true(is.n == b.n && is.ahead == b.ahead && is.thread == b.thread && is.end == b.end);
 			if (b.n + b.ahead)
 				assert_memory_equal(is.step, b.step, (b.n + b.ahead) * sizeof *b.step);
@@ -74,29 +74,29 @@ static void test_back(void **state)
 					assert_memory_equal(seen->of[k].item, f.of[k].item, f.of[k].bytes);
 			}
 		}
-		assert_int_equal(spool_read(r, &is, &seen), 0);
-		assert_int_equal(spool_read(r, &is, &seen), 0);
-		spool_reader_free(r);
+		assert_int_equal(replay_log_read(r, &is, &seen), 0);
+		assert_int_equal(replay_log_read(r, &is, &seen), 0);
+		replay_reader_free(r);
 	}
-	spool_free(s);
+	replay_log_free(s);
 }
 
 /* A full one keeps whole batches, from the first. */
 static void test_full(void **state)
 {
-	struct spool *s = filled(1);
+	struct replay_log *s = filled(1);
 	const struct foreseen *seen;
-	struct spool_reader *r;
+	struct replay_reader *r;
 	struct step_batch b;
 	unsigned n = 0;
 
-	assert_true(spool_full(s));
-	assert_int_equal(spool_reader_new(&r, s), 0);
-	while (spool_read(r, &b, &seen) > 0)
+	assert_true(replay_log_full(s));
+	assert_int_equal(replay_reader_new(&r, s), 0);
+	while (replay_log_read(r, &b, &seen) > 0)
 		assert_int_equal(b.thread, n++ % THREADS);
 	assert_true(n > 0 && n < BATCHES);
-	spool_reader_free(r);
-	spool_free(s);
+	replay_reader_free(r);
+	replay_log_free(s);
 }
 
 /* All executions of LOAD by each thread, in order. */
@@ -118,7 +118,7 @@ static void test_future(void **state)
 {
 	static struct step step[STEPS + AHEAD];
 	static const uint32_t insn[] = { 3, LOAD, 1000 };
-	struct spool *s = filled(UINT64_MAX);
+	struct replay_log *s = filled(UINT64_MAX);
 	size_t at[THREADS] = { 0 };
 	GArray *of[THREADS];
 	struct future *future;
@@ -148,7 +148,7 @@ static void test_future(void **state)
 		at[b.thread] += n;
 	}
 	future_free(future);
-	spool_free(s);
+	replay_log_free(s);
 	for (unsigned i = 0; i < THREADS; i++) {
 		assert_int_equal(at[i], of[i]->len);
 		g_array_free(of[i], TRUE);
@@ -157,11 +157,11 @@ static void test_future(void **state)
 
 static void test_nowhere(void **state)
 {
-	struct spool *s;
+	struct replay_log *s;
 
 	setenv("TMPDIR", "/nonexistent", 1);
-	assert_int_equal(spool_new(&s, 1), -ENOENT);
-	spool_free(s);
+	assert_int_equal(replay_log_new(&s, 1), -ENOENT);
+	replay_log_free(s);
 	unsetenv("TMPDIR");
 }
 
@@ -170,5 +170,5 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_back), cmocka_unit_test(test_full), cmocka_unit_test(test_future), cmocka_unit_test(test_nowhere),
 	};
-	return cmocka_run_group_tests_name("cmd_spool", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cmd_replay_log", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "run/spool.h"
+#include "run/replay_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ struct head {
 	uint32_t thread, end;
 };
 
-struct spool {
+struct replay_log {
 	int fd;
 	uint64_t most, written;        /* bytes of the file */
 	ZSTD_CCtx *zstd;
@@ -29,8 +29,8 @@ struct spool {
 	bool full;
 };
 
-struct spool_reader {
-	const struct spool *spool;
+struct replay_reader {
+	const struct replay_log *replay_log;
 	uint64_t at;                   /* in the file */
 	ZSTD_DCtx *zstd;
 	char *in;                      /* [room] */
@@ -57,9 +57,9 @@ static int failed(int code)
 	return -code;
 }
 
-int spool_new(struct spool **out, uint64_t most)
+int replay_log_new(struct replay_log **out, uint64_t most)
 {
-	struct spool *s = g_new0(struct spool, 1);
+	struct replay_log *s = g_new0(struct replay_log, 1);
 	char *name = g_build_filename(directory(), "cyclewise.XXXXXX", NULL);
 
 	*out = s;
@@ -81,7 +81,7 @@ int spool_new(struct spool **out, uint64_t most)
 	return 0;
 }
 
-void spool_free(struct spool *s)
+void replay_log_free(struct replay_log *s)
 {
 	if (!s)
 		return;
@@ -92,7 +92,7 @@ void spool_free(struct spool *s)
 	g_free(s);
 }
 
-static int write_all(struct spool *s, const char *p, size_t n)
+static int write_all(struct replay_log *s, const char *p, size_t n)
 {
 	s->written += n;
 	while (n) {
@@ -108,7 +108,7 @@ static int write_all(struct spool *s, const char *p, size_t n)
 	return 0;
 }
 
-static int put(struct spool *s, const void *p, size_t n, ZSTD_EndDirective how)
+static int put(struct replay_log *s, const void *p, size_t n, ZSTD_EndDirective how)
 {
 	ZSTD_inBuffer in = { p, n, 0 };
 	size_t left;
@@ -125,7 +125,7 @@ static int put(struct spool *s, const void *p, size_t n, ZSTD_EndDirective how)
 	return err;
 }
 
-int spool_put(struct spool *s, const struct step_batch *b, const struct foreseen *f)
+int replay_log_put(struct replay_log *s, const struct step_batch *b, const struct foreseen *f)
 {
 	struct head head = { .n = b->n, .ahead = b->ahead, .thread = b->thread, .end = b->end };
 	int err;
@@ -143,24 +143,24 @@ int spool_put(struct spool *s, const struct step_batch *b, const struct foreseen
 	return err;
 }
 
-bool spool_full(const struct spool *s)
+bool replay_log_full(const struct replay_log *s)
 {
 	return s->full;
 }
 
-int spool_end(struct spool *s)
+int replay_log_end(struct replay_log *s)
 {
 	return put(s, NULL, 0, ZSTD_e_end);
 }
 
 /* --- reading ----------------------------------------------------------------------------------------- */
 
-int spool_reader_new(struct spool_reader **out, const struct spool *s)
+int replay_reader_new(struct replay_reader **out, const struct replay_log *s)
 {
-	struct spool_reader *r = g_new0(struct spool_reader, 1);
+	struct replay_reader *r = g_new0(struct replay_reader, 1);
 
 	*out = r;
-	r->spool = s;
+	r->replay_log = s;
 	r->room = ZSTD_DStreamInSize();
 	r->in = g_malloc(r->room);
 	r->left.src = r->in;
@@ -168,7 +168,7 @@ int spool_reader_new(struct spool_reader **out, const struct spool *s)
 	return r->zstd ? 0 : error_errno(ENOMEM, "steps of the run");
 }
 
-void spool_reader_free(struct spool_reader *r)
+void replay_reader_free(struct replay_reader *r)
 {
 	if (!r)
 		return;
@@ -180,12 +180,12 @@ void spool_reader_free(struct spool_reader *r)
 }
 
 /* More of the file into the buffer; 0 where there is no more, or -errno. */
-static int refill(struct spool_reader *r)
+static int refill(struct replay_reader *r)
 {
 	ssize_t n;
 
 	do {
-		n = pread(r->spool->fd, r->in, r->room, (off_t)r->at);
+		n = pread(r->replay_log->fd, r->in, r->room, (off_t)r->at);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return failed(errno);
@@ -195,8 +195,8 @@ static int refill(struct spool_reader *r)
 	return n > 0;
 }
 
-/* 1, 0 where the spool ended before the first byte, or -errno. */
-static int get(struct spool_reader *r, void *p, size_t n)
+/* 1, 0 where the log ended before the first byte, or -errno. */
+static int get(struct replay_reader *r, void *p, size_t n)
 {
 	ZSTD_outBuffer out = { p, n, 0 };
 
@@ -217,7 +217,7 @@ static int get(struct spool_reader *r, void *p, size_t n)
 }
 
 /* `more`: what the read before gave. An array of a batch that has begun must be there. */
-static int get_array(struct spool_reader *r, int more, void *p, size_t bytes)
+static int get_array(struct replay_reader *r, int more, void *p, size_t bytes)
 {
 	if (more <= 0 || !bytes)
 		return more;
@@ -225,7 +225,7 @@ static int get_array(struct spool_reader *r, int more, void *p, size_t bytes)
 	return more ? more : error_set(EIO, directory(), "the run that was kept there ends too early");
 }
 
-int spool_read(struct spool_reader *r, struct step_batch *b, const struct foreseen **f)
+int replay_log_read(struct replay_reader *r, struct step_batch *b, const struct foreseen **f)
 {
 	struct foreseen *seen = &r->foreseen;
 	struct head head;

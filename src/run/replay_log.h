@@ -7,31 +7,31 @@
  *
  *     put ──► zstd ──► file ──► zstd ──► reader, reader, ...
  */
-#ifndef CYCLEWISE_RUN_SPOOL_H
-#define CYCLEWISE_RUN_SPOOL_H
+#ifndef CYCLEWISE_RUN_REPLAY_LOG_H
+#define CYCLEWISE_RUN_REPLAY_LOG_H
 
 #include <stdbool.h>
 
 #include "core/core.h"
 #include "source/source.h"
 
-struct spool;
-struct spool_reader;
+struct replay_log;
+struct replay_reader;
 
 /* Of at most `most` bytes, in the directory that TMPDIR names, else /var/tmp. 0 or -errno. */
-int  spool_new(struct spool **out, uint64_t most);
-void spool_free(struct spool *s);
+int  replay_log_new(struct replay_log **out, uint64_t most);
+void replay_log_free(struct replay_log *s);
 
 /* 0, or -errno where it cannot be written. Once it is full, it keeps no more: the run is kept up to there. */
-int  spool_put(struct spool *s, const struct step_batch *b, const struct foreseen *f);
-bool spool_full(const struct spool *s);
+int  replay_log_put(struct replay_log *s, const struct step_batch *b, const struct foreseen *f);
+bool replay_log_full(const struct replay_log *s);
 /* All was put. 0 or -errno. */
-int  spool_end(struct spool *s);
+int  replay_log_end(struct replay_log *s);
 
-/* A reader is at the start of an ended spool, which must outlive it; others may read beside it. 0 or -errno. */
-int  spool_reader_new(struct spool_reader **out, const struct spool *s);
-void spool_reader_free(struct spool_reader *r);
+/* A reader is at the start of an ended replay log, which must outlive it; others may read beside it. 0 or -errno. */
+int  replay_reader_new(struct replay_reader **out, const struct replay_log *s);
+void replay_reader_free(struct replay_reader *r);
 /* 1: the next batch, valid until the next call; 0: that was the last; -errno. `f` is of the reader. */
-int  spool_read(struct spool_reader *r, struct step_batch *b, const struct foreseen **f);
+int  replay_log_read(struct replay_reader *r, struct step_batch *b, const struct foreseen **f);
 
 #endif

@@ -1,4 +1,4 @@
-#include "core/gus/along.h"
+#include "core/gus/sharing.h"
 
 #include <glib.h>
 #include <string.h>
@@ -21,25 +21,25 @@ static uint32_t of_levels(const struct abstract_costs *as_is, struct abstract_co
 	uint32_t part = 0;
 
 	for (unsigned level = LEVEL_LLC; level <= LEVEL_MEMORY; level++) {
-		uint32_t own = level == LEVEL_LLC ? ALONG_LLC : ALONG_MEMORY;
+		uint32_t own = level == LEVEL_LLC ? SHARING_LLC : SHARING_MEMORY;
 		if (differs(&c->level[level], as_is->level[level]) | differs(&c->code[level], as_is->code[level]) |
 		    differs(&c->write[level].ticks, as_is->write[level].ticks))
 			part |= own;
 	}
 	if (differs(&c->inverse[RESOURCE_LLC], as_is->inverse[RESOURCE_LLC]) | differs(&c->inverse[RESOURCE_LLC_WRITE], as_is->inverse[RESOURCE_LLC_WRITE]))
-		part |= ALONG_LLC;
+		part |= SHARING_LLC;
 	if (differs(&c->inverse[RESOURCE_MEMORY], as_is->inverse[RESOURCE_MEMORY]))
-		part |= ALONG_MEMORY;
+		part |= SHARING_MEMORY;
 	/* Registers of a level are asked for by what the level above lacks. */
 	if (differs(&c->misses[MISSES_L2].known, as_is->misses[MISSES_L2].known))
-		part |= ALONG_LLC;
+		part |= SHARING_LLC;
 	if (differs(&c->misses[MISSES_LLC].known, as_is->misses[MISSES_LLC].known) |
 	    differs(&c->misses[MISSES_MEMORY].known, as_is->misses[MISSES_MEMORY].known))
-		part |= ALONG_MEMORY;
+		part |= SHARING_MEMORY;
 	return part;
 }
 
-uint32_t along_depends(const struct abstract_costs *as_is, const struct abstract_costs *varied)
+uint32_t sharing_depends(const struct abstract_costs *as_is, const struct abstract_costs *varied)
 {
 	static const unsigned decoders[] = { RESOURCE_FETCH, RESOURCE_PREDECODE, RESOURCE_DECODE, RESOURCE_COMPLEX, RESOURCE_MICROCODE };
 	struct abstract_costs c;
@@ -49,22 +49,22 @@ uint32_t along_depends(const struct abstract_costs *as_is, const struct abstract
 	part = of_levels(as_is, &c);
 	for (unsigned i = 0; i < NR_LATENCIES; i++)
 		if (differs(&c.latency[i], as_is->latency[i]))
-			part |= (uint32_t)ALONG_LATENCY << i;
+			part |= (uint32_t)SHARING_LATENCY << i;
 	for (unsigned i = 0; i < CORE_UNITS; i++)
 		if (differs(&c.inverse[RESOURCE_UNITS + i], as_is->inverse[RESOURCE_UNITS + i]))
-			part |= (uint32_t)ALONG_UNIT << i;
+			part |= (uint32_t)SHARING_UNIT << i;
 	for (size_t i = 0; i < G_N_ELEMENTS(decoders); i++)
 		if (differs(&c.inverse[decoders[i]], as_is->inverse[decoders[i]]))
-			part |= ALONG_DECODED;
-	return memcmp(&c, as_is, sizeof c) ? ALONG_ALL : part;
+			part |= SHARING_DECODED;
+	return memcmp(&c, as_is, sizeof c) ? SHARING_ALL : part;
 }
 
 /* --- what is executed -------------------------------------------------------------------------------- */
 
-void along_fini(struct along *a)
+void sharing_fini(struct sharing *a)
 {
 	g_free(a->part);
-	*a = (struct along){ 0 };
+	*a = (struct sharing){ 0 };
 }
 
 static uint32_t units(const struct use *u, unsigned nr)
@@ -73,13 +73,13 @@ static uint32_t units(const struct use *u, unsigned nr)
 
 	for (unsigned i = 0; i < nr; i++)
 		if (u[i].resource >= RESOURCE_UNITS && u[i].resource < RESOURCE_PORTS)
-			part |= (uint32_t)ALONG_UNIT << (u[i].resource - RESOURCE_UNITS);
+			part |= (uint32_t)SHARING_UNIT << (u[i].resource - RESOURCE_UNITS);
 	return part;
 }
 
-static uint32_t parts_of(const struct along *a, const struct recipes *r, const struct recipe *p)
+static uint32_t parts_of(const struct sharing *a, const struct recipes *r, const struct recipe *p)
 {
-	const uint32_t own = (uint32_t)ALONG_LATENCY << p->class, integer = (uint32_t)ALONG_LATENCY << LATENCY_INTEGER;
+	const uint32_t own = (uint32_t)SHARING_LATENCY << p->class, integer = (uint32_t)SHARING_LATENCY << LATENCY_INTEGER;
 	const struct part *split = &p->part[PART_SPLIT];
 	uint32_t part = p->latency ? own : 0;
 
@@ -88,17 +88,17 @@ static uint32_t parts_of(const struct along *a, const struct recipes *r, const s
 	for (unsigned i = 0; i < p->nr_data; i++) {
 		part |= p->data_late[i] ? own : 0;
 		if (a->bypasses && p->data[i] >= REG_VECTOR)
-			part |= (uint32_t)ALONG_LATENCY << LATENCY_FLOAT;
+			part |= (uint32_t)SHARING_LATENCY << LATENCY_FLOAT;
 	}
 	if (p->sync_uses)
 		part |= integer | units(r->use + split->use + split->nr_uses, p->sync_uses);
 	for (unsigned i = 0; i <= NR_PARTS; i++)
 		part |= units(r->use + p->part[i].use, p->part[i].nr_uses);
-	return part | (p->flags & INSN_MICROCODED ? ALONG_DECODED : 0);
+	return part | (p->flags & INSN_MICROCODED ? SHARING_DECODED : 0);
 }
 
 /* All recipes that there are by now; the first result that comes later to other units changes what is known of those before it. */
-static void look(struct along *a, const struct recipes *r)
+static void look(struct sharing *a, const struct recipes *r)
 {
 	if (r->nr > a->room) {
 		a->room = 2 * r->nr;
@@ -120,13 +120,13 @@ static inline uint32_t parts_of_word(uint64_t word)
 	case OUTCOME_REPEAT:
 		return 0;
 	case OUTCOME_WALK:             /* whatever its own loads reach */
-		return ALONG_LLC | ALONG_MEMORY;
+		return SHARING_LLC | SHARING_MEMORY;
 	default:
-		return outcome_level(word) == LEVEL_MEMORY ? ALONG_LLC | ALONG_MEMORY : outcome_level(word) == LEVEL_LLC ? ALONG_LLC : 0;
+		return outcome_level(word) == LEVEL_MEMORY ? SHARING_LLC | SHARING_MEMORY : outcome_level(word) == LEVEL_LLC ? SHARING_LLC : 0;
 	}
 }
 
-uint32_t along_parts(struct along *a, const struct recipes *r, const uint64_t *word, size_t nr, uint32_t wanted)
+uint32_t sharing_parts(struct sharing *a, const struct recipes *r, const uint64_t *word, size_t nr, uint32_t wanted)
 {
 	const uint64_t *end = word + nr;
 	uint32_t part = 0;
@@ -135,7 +135,7 @@ uint32_t along_parts(struct along *a, const struct recipes *r, const uint64_t *w
 	while (word < end && wanted & ~part) {
 		uint64_t head = *word++;
 
-		part |= a->part[outcome_recipe(head)] | (outcome_flags(head) & OUTCOME_DECODED ? ALONG_DECODED : 0);
+		part |= a->part[outcome_recipe(head)] | (outcome_flags(head) & OUTCOME_DECODED ? SHARING_DECODED : 0);
 		for (const uint64_t *next = word + outcome_words(head); word < next; word++)
 			part |= parts_of_word(*word);
 	}
@@ -385,7 +385,7 @@ static void follow(struct chrono *to, const struct chrono *from, int64_t later)
 		to->block[i] = shifted(from->block[i], later);
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		if (from->scheduler[i])
-			follow_waiting(to->scheduler[i], from->scheduler[i], later);
+			follow_scheduler(to->scheduler[i], from->scheduler[i], later);
 	for (unsigned i = 0; from->bound && i < CORE_PORTS; i++)
 		follow_slots(&to->bound[i], &from->bound[i], later);
 	follow_flow(&to->flow, &from->flow, later);
@@ -398,7 +398,7 @@ static void follow(struct chrono *to, const struct chrono *from, int64_t later)
 	to->nr_memory = from->nr_memory;
 	to->nr_blocks = from->nr_blocks;
 	to->mispredicts = from->mispredicts;
-	to->turn_behind = from->turn_behind;
+	to->turn_rest = from->turn_rest;
 	to->draw = from->draw;
 	to->faulted = from->faulted;
 	to->cycles = from->cycles;
@@ -409,21 +409,21 @@ static void follow(struct chrono *to, const struct chrono *from, int64_t later)
 
 /* --- variants ---------------------------------------------------------------------------------------- */
 
-bool along_goes(struct along_way *way, struct chrono *v, struct chrono *as_is, uint32_t depends, uint32_t parts)
+bool sharing_holds(struct sharing_state *way, struct chrono *v, struct chrono *as_is, uint32_t depends, uint32_t parts)
 {
-	const bool touched = depends & (parts | ALONG_ALL);
+	const bool touched = depends & (parts | SHARING_ALL);
 
-	if (way->along && touched)
+	if (way->shared && touched)
 		follow(v, as_is, way->later);
-	if (!way->along && !touched && same_state(as_is, v, &way->later)) {
+	if (!way->shared && !touched && same_state(as_is, v, &way->later)) {
 		way->beyond += chrono_cycles(v) - chrono_cycles(as_is);
-		way->along = true;
+		way->shared = true;
 	}
-	way->along &= !touched;
-	return way->along;
+	way->shared &= !touched;
+	return way->shared;
 }
 
-uint64_t along_cycles(const struct along_way *way, const struct chrono *v, const struct chrono *as_is)
+uint64_t sharing_cycles(const struct sharing_state *way, const struct chrono *v, const struct chrono *as_is)
 {
-	return chrono_cycles(way->along ? as_is : v) + way->beyond;
+	return chrono_cycles(way->shared ? as_is : v) + way->beyond;
 }

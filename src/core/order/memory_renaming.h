@@ -12,17 +12,17 @@
  * store to load with up to 15 stores between them, one where the load extends the sign, 7 with more stores between, for vector
  * registers, for 1 and 2 bytes that zeros are put in front of, and with an index to the stack pointer.
  */
-#ifndef CYCLEWISE_CORE_ORDER_MIRROR_H
-#define CYCLEWISE_CORE_ORDER_MIRROR_H
+#ifndef CYCLEWISE_CORE_ORDER_MEMORY_RENAMING_H
+#define CYCLEWISE_CORE_ORDER_MEMORY_RENAMING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "isa/insn.h"
 
-enum { MIRRORS = 64 };                 /* as many stores as forward.renamed can say */
+enum { RENAMED_STORES = 64 };          /* as many stores as forward.renamed can say */
 
-struct mirrored {
+struct renamed_store {
 	uint64_t store;                /* its number + 1 */
 	uint64_t value;                /* cycle in which the register that was stored has it */
 	uint64_t by, index_by;         /* record + 1 that last wrote the base, the index before the store */
@@ -30,10 +30,10 @@ struct mirrored {
 	uint8_t index;                 /* REG_NONE: none */
 };
 
-struct mirror {
-	struct mirrored of[MIRRORS];   /* [number of the store % MIRRORS]; rep strings leave theirs out */
+struct memory_renaming {
+	struct renamed_store of[RENAMED_STORES]; /* [number of the store % RENAMED_STORES]; rep strings leave theirs out */
 	uint64_t stack_by;             /* record + 1 that last set the stack pointer otherwise than by push and pop */
-	uint64_t load[MIRRORS];        /* forward.renamed_loads: those known, by pc */
+	uint64_t load[RENAMED_STORES]; /* forward.renamed_loads: those known, by pc */
 	uint32_t next_load;
 };
 
@@ -41,7 +41,7 @@ struct mirror {
  * Whether the load at `pc` is one of the last `known` that were asked for, which it is from now on. The oldest gives way, so a
  * loop of more of them finds none.
  */
-static inline bool mirror_knows(uint64_t *load, uint32_t *next, uint32_t known, uint64_t pc)
+static inline bool renaming_knows(uint64_t *load, uint32_t *next, uint32_t known, uint64_t pc)
 {
 	for (uint32_t i = 0; i < known; i++)
 		if (load[i] == pc)
@@ -51,29 +51,29 @@ static inline bool mirror_knows(uint64_t *load, uint32_t *next, uint32_t known, 
 	return false;
 }
 
-static inline uint8_t mirror_index(const struct insn *in)
+static inline uint8_t renaming_index(const struct insn *in)
 {
 	return in->nr_addr == 2 ? in->addr[1] : REG_NONE;
 }
 
 /* Less than 4 bytes that are neither merged, computed with nor extended by their sign: a load that fills up with zeros. */
-static inline bool mirror_zeros(const struct insn *in, unsigned bytes)
+static inline bool renaming_zeros(const struct insn *in, unsigned bytes)
 {
 	return bytes < 4 && !in->nr_compute && !in->nr_data && !in->load_extra;
 }
 
 /* Four bytes and more, by a load that is an operation of its own, or to be stored there again: forward.renamed_plain has no others. */
-static inline bool mirror_plain(const struct insn *in, unsigned bytes)
+static inline bool renaming_plain(const struct insn *in, unsigned bytes)
 {
 	return bytes >= 4 && (!in->nr_compute || in->slots > 1 || in->flags & INSN_STORE);
 }
 
 /* Whether it is a general register's access by at most base, index and displacement. `regs`: what it writes or stores, [nr]. */
-static inline bool mirror_takes(const struct insn *in, const uint8_t *regs, unsigned nr, unsigned bytes)
+static inline bool renaming_takes(const struct insn *in, const uint8_t *regs, unsigned nr, unsigned bytes)
 {
 	if (!in->nr_addr || in->nr_addr > 2 || in->flags & (INSN_VECTOR_MEM | INSN_LOCKED | INSN_REP | INSN_BRANCH) || bytes > 8)
 		return false;
-	if ((in->nr_addr == 2 && in->stack == STACK_READS) || mirror_zeros(in, bytes))
+	if ((in->nr_addr == 2 && in->stack == STACK_READS) || renaming_zeros(in, bytes))
 		return false;
 	for (unsigned i = 0; i < nr; i++)
 		if (regs[i] >= REG_VECTOR)
