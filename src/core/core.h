@@ -25,7 +25,6 @@ struct timed_sink {
 	void (*take)(void *ctx, const struct timed *t, size_t n);
 	void *ctx;
 	struct timed *(*room)(void *ctx, size_t *n);
-	bool brief;
 };
 
 /*

@@ -47,7 +47,7 @@ struct method {
 	const char *name, *help;
 	enum method_set set;           /* a run has it whose set has all these bits ... */
 	const struct method *covers;   /* ... then without this one, of which it saves all; NULL: none */
-	bool whole;                    /* it asks more of records than timed_sink.brief lets stand (core/core.h) */
+	bool addresses;                /* it asks for them: what records have with steps alone (core_ops.foresees_all) */
 	size_t state_size, lane_size;
 	int  (*open)(void *state, const struct run *run);          /* 0 or -errno */
 	int  (*lane)(void *state, void *lane, uint32_t thread);    /* a thread begins */

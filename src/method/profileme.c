@@ -361,7 +361,6 @@ const struct method method_profileme = {
 	.name = "profileme",
 	.help = "ProfileMe: samples fetched instructions, single and in pairs, with what became of each",
 	.set = METHODS_STUDY,
-	.whole = true,
 	.state_size = sizeof(struct profileme),
 	.lane_size = sizeof(struct profileme_lane),
 	.open = profileme_open,

@@ -15,7 +15,6 @@
 struct lane {
 	struct lanes *lanes;
 	struct core *core;             /* NULL: ended */
-	bool brief;                    /* its records */
 	struct feed feed;
 	struct feed_target *target;    /* [nr_methods] */
 };
@@ -29,7 +28,7 @@ enum {
 /* A batch on its way from the thread that reads to the one that models time. */
 struct job {
 	struct lane *lane;
-	struct step *step;             /* [n + ahead]; not kept where the core foresees_all */
+	struct step *step;             /* [n + ahead]; not kept where it is timed without */
 	size_t n, ahead, room;
 	struct foreseen foreseen;
 	bool end;
@@ -121,23 +120,23 @@ static void choose(struct lanes *l, enum method_set set)
 		l->slots++;
 }
 
-/* Whether brief records are enough for all. */
-static bool brief(const struct lanes *l)
+/* Whether a core makes its records of what it foresaw alone, without steps. */
+static bool without_steps(const struct lanes *l)
 {
-	bool asked = l->log;
+	bool asked = false;
 
 	for (size_t i = 0; i < l->nr_methods; i++)
-		asked |= l->method[i]->whole;
-	return !asked;
+		asked |= l->method[i]->addresses;
+	return l->model->foresees_all && !asked;
 }
 
 /*
- * Whether the methods are worth a thread. A model that foresees all has little left to do with time, so that the methods of brief
- * records go with it where there are fewer processors than threads.
+ * Whether the methods are worth a thread. A model that foresees all has little left to do with time, so that methods that ask for no
+ * addresses go with it where there are fewer processors than threads.
  */
 static bool beside(const struct lanes *l)
 {
-	return !l->model->foresees_all || !brief(l) || g_get_num_processors() >= THREADS;
+	return !without_steps(l) || g_get_num_processors() >= THREADS;
 }
 
 int lanes_new(struct lanes **out, const struct core_ops *model, struct code *code, const struct run *run,
@@ -216,10 +215,9 @@ static int lane_new(struct lanes *l, uint32_t thread)
 
 	lane->lanes = l;
 	lane->target = g_new0(struct feed_target, l->nr_methods);
-	lane->brief = brief(l);
 	feed_init(&lane->feed, &l->clock, thread, lane->target, l->nr_methods);
 	err = l->model->open(&lane->core, l->run.desc, l->code,
-	                     (struct timed_sink){ .take = timed_take, .ctx = lane, .room = timed_room, .brief = lane->brief });
+	                     (struct timed_sink){ .take = timed_take, .ctx = lane, .room = timed_room });
 	settle(l);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
 		lane->target[i] = (struct feed_target){ l->method[i], l->state[i], g_malloc0(l->method[i]->lane_size) };
@@ -267,7 +265,7 @@ int lanes_batch(struct lanes *l, const struct step_batch *b)
 	j->n = b->n;
 	j->ahead = b->ahead;
 	j->end = b->end;
-	if (!l->model->foresees_all || !j->lane->brief)
+	if (!without_steps(l))
 		keep_steps(j, b);
 	if (l->model->foresee)
 		l->model->foresee(j->lane->core, b->step, b->n, b->ahead, &j->foreseen);

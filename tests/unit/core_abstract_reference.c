@@ -255,23 +255,23 @@ static uint64_t cycle_ending(uint64_t t)
 }
 
 /* Records made without steps are those of `full` but for their addresses. */
-static void compare_brief(const struct machine *m, const struct recipes *recipes, const struct abstract_costs *cost,
+static void compare_without_steps(const struct machine *m, const struct recipes *recipes, const struct abstract_costs *cost,
                           const struct outcome_stream *stream, const struct timed *full)
 {
-	struct timed *brief = g_new0(struct timed, NR);
+	struct timed *without = g_new0(struct timed, NR);
 	const struct step *steps = NULL;
 	const uint64_t *word = stream->word;
 	struct chrono *times;
 
 	assert_int_equal(chrono_new(&times, &m->desc, cost, recipes, CHRONO_RECORDS), 0);
-	assert_int_equal(chrono_records(times, &word, stream->word + stream->nr, &steps, brief, NR), NR);
+	assert_int_equal(chrono_records(times, &word, stream->word + stream->nr, &steps, without, NR), NR);
 	for (unsigned n = 0; n < NR; n++) {
 		struct timed t = full[n];
 		t.addr = 0;
-		assert_memory_equal(&brief[n], &t, sizeof t);
+		assert_memory_equal(&without[n], &t, sizeof t);
 	}
 	chrono_free(times);
-	g_free(brief);
+	g_free(without);
 }
 
 static void compare(uint64_t seed)
@@ -294,7 +294,7 @@ static void compare(uint64_t seed)
 	assert_int_equal(chrono_new(&taints, &m->desc, &r->cost, &recipes, CHRONO_TAINT), 0);
 	const uint64_t *word = stream.word;
 	assert_int_equal(chrono_records(times, &word, stream.word + stream.nr, &steps, timed, NR), NR);
-	compare_brief(m, &recipes, &r->cost, &stream, timed);
+	compare_without_steps(m, &recipes, &r->cost, &stream, timed);
 	chrono_batch(taints, stream.word, stream.nr);
 	chrono_finish(taints);
 
