@@ -28,7 +28,7 @@ struct thread {
 enum { AHEAD = 4 };                    /* batches of which it may be known what they meet, and not when */
 
 /* What is foreseen of a batch, on its way to the thread that times it. */
-struct met {
+struct job {
 	struct thread *thread;
 	struct foreseen seen;
 };
@@ -36,7 +36,7 @@ struct met {
 struct causality {
 	struct driven_run run;
 	const struct causes_ops *causes; /* NULL: they are found in the records */
-	struct pipe *timing;           /* of struct met; NULL: cores are not parted */
+	struct pipe *timing;           /* of struct job; NULL: cores are not parted */
 	GPtrArray *thread;             /* struct thread *, NULL: not seen yet */
 	struct executions executions;
 };
@@ -87,17 +87,17 @@ static int thread_new(struct thread **out, struct causality *s)
 	return 0;
 }
 
-static void met_take(void *ctx, void *slot)
+static void batch_take(void *ctx, void *slot)
 {
 	const struct causality *s = ctx;
-	const struct met *m = slot;
+	const struct job *m = slot;
 
 	s->run.model->batch_foreseen(m->thread->core, NULL, 0, 0, &m->seen);
 }
 
-static void met_fini(void *slot)
+static void batch_fini(void *slot)
 {
-	struct met *m = slot;
+	struct job *m = slot;
 
 	foreseen_fini(&m->seen);
 }
@@ -126,7 +126,7 @@ static void causality_close(void *state)
 
 	if (!s)
 		return;
-	pipe_free(s->timing, met_fini);
+	pipe_free(s->timing, batch_fini);
 	for (guint i = 0; i < s->thread->len; i++)
 		thread_free(s, s->thread->pdata[i]);
 	g_ptr_array_free(s->thread, TRUE);
@@ -142,7 +142,7 @@ static int causality_open(void **state, const struct driven_run *run)
 	s->causes = run->model->causes;
 	s->thread = g_ptr_array_new();
 	*state = s;
-	return s->causes && run->model->foresees_all ? pipe_new(&s->timing, "timing", AHEAD, sizeof(struct met), met_take, s) : 0;
+	return s->causes && run->model->foresees_all ? pipe_new(&s->timing, "timing", AHEAD, sizeof(struct job), batch_take, s) : 0;
 }
 
 static int causality_batch(void *state, const struct step_batch *b)
@@ -159,7 +159,7 @@ static int causality_batch(void *state, const struct step_batch *b)
 	struct thread *t = s->thread->pdata[b->thread];
 	executions_count(&s->executions, s->run.code, b);
 	if (s->timing) {
-		struct met *m = pipe_slot(s->timing);
+		struct job *m = pipe_slot(s->timing);
 		m->thread = t;
 		s->run.model->foresee(t->core, b->step, b->n, b->ahead, &m->seen);
 		pipe_give(s->timing);

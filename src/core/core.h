@@ -17,9 +17,7 @@
 /*
  * Takes a batch of records; called when a few thousand are there, and when all those of a batch of steps are. `t` is valid
  * during the call. A core may make the next of them where room() says, which are then not copied: there is place for *n, at
- * least 1. NULL: there is no such place. `brief`: nobody asks for addresses, when instructions were ready or issued, what issue waited for,
- * or whom dispatch did (dispatch_by); of those that do not flush, not when they were complete, nor what dispatch waited for; and of those
- * that fault not whether they were taken. All that may be 0.
+ * least 1. NULL: there is no such place.
  */
 struct timed_sink {
 	void (*take)(void *ctx, const struct timed *t, size_t n);
@@ -84,7 +82,15 @@ struct core_ops {
 	 * parts it is for both: all that was foreseen has been timed by then. NULL: the model cannot.
 	 */
 	void (*warm)(struct core *core, const struct step *s, size_t n, size_t ahead);
-	bool foresees_all;             /* for brief records, the second part looks at no steps: they may be NULL */
+	/*
+	 * The second part needs no steps, which may be NULL. What is in its records then:
+	 *
+	 *     field of struct timed                     with steps     without
+	 *     addr                                      valid          0
+	 *     flags: TIMED_TAKEN of those that fault    valid          0
+	 *     all others                                valid          valid
+	 */
+	bool foresees_all;
 	/* Hands on what is left. The stream has ended. */
 	void (*finish)(struct core *core);
 	void (*close)(struct core *core);

@@ -9,7 +9,7 @@
  *  DR-TLB  The first-level instruction TLB has the translation, and keeps it; nothing is looked up behind, no page is walked.
  *  DR-SQ   It dispatches as though its store had an entry of its own beyond the full queue. It drains in its turn as ever, and
  *          the stores behind it find a queue that it is part of.
- *  FL-MB   The branch is predicted as it goes, by the first level of the BTB: nothing is fetched in vain. The predictor has
+ *  FL-MB   The branch is predicted as it goes, by the first level of the BTB: nothing is squashed. The predictor has
  *          learned the same, and other branches are predicted as ever.
  *  FL-EX   What serialises waits for nothing older, and nothing younger waits for it; a flush does not take place; a system
  *          call costs its own uops, and no time in the kernel; what faults commits like any other instruction, and the

@@ -24,11 +24,11 @@ struct variant_group;
 struct variant_group_ops {
 	/* Batches that are timed at a time, by when their steps may be gone; 0: one, with its steps. */
 	unsigned gathers;
-	/* Whether it can do what is planned; NULL: always. */
-	bool (*able)(const struct variant_core *plan);
-	/* plan[0..nr) of cores of `model`, which as they are have `desc`; all must outlive the group. 0 or -errno. */
+	/* Whether it can time it; NULL: always. */
+	bool (*able)(const struct variant_core *variant);
+	/* variant[0..nr) of cores of `model`, which as they are have `desc`; all must outlive the group. 0 or -errno. */
 	int  (*open)(struct variant_group **out, const struct core_ops *model, const struct core_desc *desc, struct code *code,
-	             const struct variant_core *const *plan, unsigned nr);
+	             const struct variant_core *const *variant, unsigned nr);
 	/* What the batch meets; `first`: in place of what was met of `turn` before, else behind it. */
 	void (*foresee)(struct variant_group *c, unsigned turn, bool first, const struct step *s, size_t n, size_t ahead);
 	/* What was met is to be timed now, by so many threads: in how many parts. */
@@ -36,8 +36,8 @@ struct variant_group_ops {
 	void (*time)(void *group, unsigned part);
 	/* All has been timed. */
 	void (*finish)(struct variant_group *c);
-	/* Cycles of the counted instructions so far, of one plan; *instructions: those. Nothing is being timed. */
-	uint64_t (*cycles)(const struct variant_group *c, unsigned plan, uint64_t *instructions);
+	/* Cycles of the counted instructions so far, of one variant; *instructions: those. Nothing is being timed. */
+	uint64_t (*cycles)(const struct variant_group *c, unsigned variant, uint64_t *instructions);
 	void (*close)(struct variant_group *c); /* NULL is fine */
 };
 

@@ -22,7 +22,7 @@ struct member {
 
 struct variant_group {
 	const struct core_ops *model;
-	struct member *member;         /* [nr], by plan */
+	struct member *member;         /* [nr], by variant */
 	unsigned nr;
 	struct shared_foresight *foresight; /* [nr_foresights] */
 	unsigned nr_foresights;
@@ -86,7 +86,7 @@ static int join(struct variant_group *c, struct member *m, const struct variant_
 }
 
 static int group_open(struct variant_group **out, const struct core_ops *model, const struct core_desc *desc, struct code *code,
-                      const struct variant_core *const *plan, unsigned nr)
+                      const struct variant_core *const *variant, unsigned nr)
 {
 	struct variant_group *c = g_new0(struct variant_group, 1);
 	int err = 0;
@@ -96,7 +96,7 @@ static int group_open(struct variant_group **out, const struct core_ops *model, 
 	c->nr = nr;
 	c->foresight = g_new0(struct shared_foresight, nr);
 	for (unsigned i = 0; i < nr && !err; i++)
-		err = join(c, &c->member[i], plan[i], code);
+		err = join(c, &c->member[i], variant[i], code);
 	if (err) {
 		group_close(c);
 		return err;
@@ -143,9 +143,9 @@ static void group_finish(struct variant_group *c)
 		c->model->finish(c->member[i].core);
 }
 
-static uint64_t group_cycles(const struct variant_group *c, unsigned plan, uint64_t *instructions)
+static uint64_t group_cycles(const struct variant_group *c, unsigned variant, uint64_t *instructions)
 {
-	const struct counted *counted = &c->member[plan].counted;
+	const struct counted *counted = &c->member[variant].counted;
 
 	*instructions = counted->instructions;
 	return counted->cycles;

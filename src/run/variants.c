@@ -13,7 +13,7 @@
 const struct variant variant_as_is = { .nr = 0 };
 
 /* One variant, the same for all threads of the guest. */
-struct plan {
+struct variant_sum {
 	struct variant_core core;
 	uint64_t cycles, instructions; /* of threads that have ended */
 };
@@ -21,7 +21,7 @@ struct plan {
 struct variants {
 	struct driven_run run;
 	const struct variant_group_ops *ops;
-	GPtrArray *plan;               /* struct plan *, whose first member is its core */
+	GPtrArray *variant;            /* struct variant_sum *, whose first member is its core */
 	GPtrArray *group;              /* struct variant_group *, by guest thread; NULL: not seen yet, or ended */
 	struct workers *workers;
 	unsigned turn;                 /* 0 or 1: which gets the next batch, while the workers time the other */
@@ -29,9 +29,9 @@ struct variants {
 	struct variant_group *gathers;
 };
 
-static struct plan *plan_at(const struct variants *v, guint i)
+static struct variant_sum *variant_at(const struct variants *v, guint i)
 {
-	return v->plan->pdata[i];
+	return v->variant->pdata[i];
 }
 
 int variants_resources(struct vary out[VARY_MAX], unsigned *nr, const struct core_desc *d, const struct core_ops *model)
@@ -55,7 +55,7 @@ struct variants *variants_new(const struct driven_run *run)
 
 	v->run = *run;
 	v->ops = run->model->variants ? run->model->variants : &group_of_cores;
-	v->plan = g_ptr_array_new();
+	v->variant = g_ptr_array_new();
 	v->group = g_ptr_array_new();
 	v->workers = workers_new();
 	return v;
@@ -68,18 +68,18 @@ void variants_free(struct variants *v)
 	workers_free(v->workers);
 	for (guint i = 0; i < v->group->len; i++)
 		v->ops->close(v->group->pdata[i]);
-	for (guint i = 0; i < v->plan->len; i++) {
-		g_free(plan_at(v, i)->core.desc);
-		g_free(v->plan->pdata[i]);
+	for (guint i = 0; i < v->variant->len; i++) {
+		g_free(variant_at(v, i)->core.desc);
+		g_free(v->variant->pdata[i]);
 	}
 	g_ptr_array_free(v->group, TRUE);
-	g_ptr_array_free(v->plan, TRUE);
+	g_ptr_array_free(v->variant, TRUE);
 	g_free(v);
 }
 
 int variants_add(struct variants *v, const struct variant *variant, unsigned *nr)
 {
-	struct plan *p = g_new0(struct plan, 1);
+	struct variant_sum *p = g_new0(struct variant_sum, 1);
 	struct variant_core *core = &p->core;
 	bool changed = !variant->nr;
 
@@ -94,8 +94,8 @@ int variants_add(struct variants *v, const struct variant *variant, unsigned *nr
 		g_free(p);
 		return -ERANGE;
 	}
-	*nr = v->plan->len;
-	g_ptr_array_add(v->plan, p);
+	*nr = v->variant->len;
+	g_ptr_array_add(v->variant, p);
 	return 0;
 }
 
@@ -115,15 +115,15 @@ static void time_gathered(struct variants *v)
 	v->gathered = 0;
 }
 
-/* The thread of the group has ended: what its cores counted goes to the plans. */
+/* The thread of the group has ended: what its cores counted goes to the sums. */
 static void group_end(struct variants *v, struct variant_group *c)
 {
 	v->ops->finish(c);
-	for (guint i = 0; i < v->plan->len; i++) {
+	for (guint i = 0; i < v->variant->len; i++) {
 		uint64_t instructions;
 
-		plan_at(v, i)->cycles += v->ops->cycles(c, i, &instructions);
-		plan_at(v, i)->instructions += instructions;
+		variant_at(v, i)->cycles += v->ops->cycles(c, i, &instructions);
+		variant_at(v, i)->instructions += instructions;
 	}
 	v->ops->close(c);
 }
@@ -138,7 +138,7 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 		g_ptr_array_set_size(v->group, (gint)b->thread + 1);
 	if (!v->group->pdata[b->thread])
 		err = v->ops->open((struct variant_group **)&v->group->pdata[b->thread], v->run.model, v->run.desc, v->run.code,
-		                   (const struct variant_core *const *)v->plan->pdata, v->plan->len);
+		                   (const struct variant_core *const *)v->variant->pdata, v->variant->len);
 	if (err)
 		return err;
 	c = v->group->pdata[b->thread];
@@ -176,21 +176,21 @@ int variants_read(struct variants *v, const struct replay_log *steps)
 	return err ? err : more;
 }
 
-/* Of one plan so far, over all threads; what was gathered is timed first. */
-static uint64_t sum(struct variants *v, guint plan, uint64_t *instructions)
+/* Of one variant so far, over all threads; what was gathered is timed first. */
+static uint64_t sum(struct variants *v, guint variant, uint64_t *instructions)
 {
 	uint64_t cycles;
 
 	time_gathered(v);
 	workers_end(v->workers);
-	cycles = plan_at(v, plan)->cycles;
-	*instructions = plan_at(v, plan)->instructions;
+	cycles = variant_at(v, variant)->cycles;
+	*instructions = variant_at(v, variant)->instructions;
 	for (guint i = 0; i < v->group->len; i++) {
 		uint64_t more;
 
 		if (!v->group->pdata[i])
 			continue;
-		cycles += v->ops->cycles(v->group->pdata[i], plan, &more);
+		cycles += v->ops->cycles(v->group->pdata[i], variant, &more);
 		*instructions += more;
 	}
 	return cycles;

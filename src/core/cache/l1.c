@@ -78,7 +78,7 @@ static struct evicting *evicting(struct l1 *l, uint64_t line)
 }
 
 /* A line comes into L1D at `fill`, and where a changed one was. */
-static void pass(struct passing *p, uint64_t fill, bool changed)
+static void pass(struct line_traffic *p, uint64_t fill, bool changed)
 {
 	if (p->nr_come < sizeof p->come / sizeof *p->come)
 		p->come[p->nr_come++] = fill;

@@ -80,7 +80,7 @@ void memory_free(struct memory *m)
 	free(m);
 }
 
-void memory_tell_passing(struct memory *m, struct passing *to)
+void memory_tell_passing(struct memory *m, struct line_traffic *to)
 {
 	m->passing = to;
 }

@@ -34,7 +34,7 @@ struct access {
  * Cycles in which lines come into L1D, and in which changed ones leave it, for who stops stores and closes ports then (l1d.fill_writes,
  * l1d.victim_ports); of more than it holds, the first.
  */
-struct passing {
+struct line_traffic {
 	uint32_t nr_come, nr_leave;
 	uint64_t come[16], leave[16];
 };
@@ -42,7 +42,7 @@ struct passing {
 int memory_new(struct memory **out, const struct core_desc *desc);
 void memory_free(struct memory *m);
 /* From now on they are added to `to`, which the caller empties. */
-void memory_tell_passing(struct memory *m, struct passing *to);
+void memory_tell_passing(struct memory *m, struct line_traffic *to);
 
 /*
  * A load of `bytes` at `vaddr` starting its L1D access (address generated) at `cycle`; `pc` trains the prefetchers.

@@ -74,7 +74,7 @@ struct memory {
 	struct next_line next_line;
 	bool stride_on, next_on, next_on_miss;
 	bool own_early;        /* store_queue.prefetch */
-	struct passing *passing; /* NULL: nobody asked */
+	struct line_traffic *passing; /* NULL: nobody asked */
 	uint32_t code_next;    /* lines */
 	uint64_t split_line, split_page, split_line_store, split_page_store; /* cycles */
 

@@ -31,7 +31,7 @@ struct variant_group {
 	struct recipes recipes;
 	struct outcome_source *source; /* [nr_sources] */
 	unsigned nr_sources;
-	struct member *member;         /* [nr], by plan */
+	struct member *member;         /* [nr], by variant */
 	unsigned nr;
 	struct member *as_is;          /* the core as it is, whose times others may share; NULL: there is none */
 	struct sharing seen;
@@ -99,7 +99,7 @@ static int join(struct variant_group *c, struct member *m, const struct variant_
 }
 
 static int group_open(struct variant_group **out, const struct core_ops *model, const struct core_desc *desc, struct code *code,
-                      const struct variant_core *const *plan, unsigned nr)
+                      const struct variant_core *const *variant, unsigned nr)
 {
 	struct variant_group *c = g_new0(struct variant_group, 1);
 	struct abstract_costs as_is;
@@ -112,7 +112,7 @@ static int group_open(struct variant_group **out, const struct core_ops *model, 
 	c->nr = nr;
 	abstract_costs_init(&as_is, desc);
 	for (unsigned i = 0; i < nr && !err; i++)
-		err = join(c, &c->member[i], plan[i], desc, &as_is, code);
+		err = join(c, &c->member[i], variant[i], desc, &as_is, code);
 	if (err) {
 		group_close(c);
 		return err;
@@ -185,9 +185,9 @@ static void group_finish(struct variant_group *c)
 {
 }
 
-static uint64_t group_cycles(const struct variant_group *c, unsigned plan, uint64_t *instructions)
+static uint64_t group_cycles(const struct variant_group *c, unsigned variant, uint64_t *instructions)
 {
-	const struct member *m = &c->member[plan];
+	const struct member *m = &c->member[variant];
 
 	*instructions = chrono_instructions(m->way.shared ? c->as_is->chrono : m->chrono);
 	return sharing_cycles(&m->way, m->chrono, c->as_is ? c->as_is->chrono : NULL);

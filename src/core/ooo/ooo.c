@@ -61,7 +61,7 @@ static void note_renamed_store(struct ooo *o, const struct attempt *a, const str
  */
 static void close_ports(struct ooo *o)
 {
-	struct passing *p = &o->passing;
+	struct line_traffic *p = &o->passing;
 
 	for (unsigned i = 0; i < p->nr_come && o->desc->l1d_fill_writes; i++)
 		ports_take(&o->ports, LANE_WRITE, later(p->come[i], o->ports.base));

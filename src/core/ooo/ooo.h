@@ -4,7 +4,7 @@
  * Instruction-driven: instructions are taken in program order and each gets the earliest cycle at which it can
  * pass each stage, the maximum over its constraints. Nothing ticks. The stages are in files of their own:
  * frontend.c -> rename.h -> execute.h and .c (with lsq.c, core/cache/memory.c) -> commit.h; wrongpath.c walks what is
- * fetched in vain, repeat.c unrolls rep strings.
+ * fetched and squashed, repeat.c unrolls rep strings.
  */
 #ifndef CYCLEWISE_CORE_OOO_OOO_H
 #define CYCLEWISE_CORE_OOO_OOO_H
@@ -62,7 +62,7 @@ struct ooo {
 	bool full;                     /* the wrong path is executed, too */
 	struct frontend front;
 	struct ports ports;
-	struct passing passing;        /* of the attempt in hand */
+	struct line_traffic passing;        /* of the attempt in hand */
 	struct release held;
 	struct nsq nsq;
 	struct lsq lsq;

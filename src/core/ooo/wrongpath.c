@@ -1,6 +1,6 @@
 /*
- * What is fetched in vain: the wrong path behind a mispredicted branch, as it was foreseen, and right-path steps behind
- * a squash, which will run again.
+ * What is fetched and squashed: the wrong path behind a mispredicted branch, as it was foreseen, and right-path steps
+ * behind a squash, which will run again.
  *
  * They use fetch, the instruction cache and TLB, the uop cache and the queues of the front end, issue slots and
  * reorder-buffer entries. With branch.wrong_path = full they also take load-queue and store-queue entries, physical registers
