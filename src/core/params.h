@@ -28,10 +28,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(decode, latency, 1, 0, 20, "cycles", "decode to the uop queue") \
 	X(decode, macro_fusion, 1, 0, 1, "0/1", "1: compare-and-branch pairs macro-fuse into one uop") \
 	X(decode, fusion_across, 1, 0, 1, "0/1", "1: pairs macro-fuse across a line of code too") \
-	X(decode, fusion_memory, 1, 1, 4, "slots", \
-	  "slots, and uop-cache entries, of a macro-fused pair that reads memory, at least (ooo only)") \
-	X(decode, move_fusion, 0, 0, 1, "0/1", \
-	  "1: a register copy fuses with arithmetic on the copy in the next instruction") \
 	X(decode, branch_last, 0, 0, 1, "0/1", "1: nothing behind a branch is decoded in its cycle") \
 	X(microcode, width, 4, 1, 16, "uops/cycle", "uops from the microcode sequencer per cycle") \
 	X(microcode, penalty, 2, 0, 20, "cycles", "switch to the microcode sequencer, and back") \
@@ -44,8 +40,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(uopcache, width, 6, 1, 32, "uops/cycle", "uops delivered per cycle on a hit") \
 	X(uopcache, whole, 0, 0, 1, "0/1", \
 	  "1: ways are read whole: width / line_uops a cycle, line_uops instructions of the path each") \
-	X(uopcache, line_words, 0, 0, 64, "words", \
-	  "displacements and immediates per way read whole, up to two an instruction; 0: any number") \
 	X(uopcache, whole_again, 0, 0, 4, "cycles", \
 	  "bubble within a window before each further width / line_uops ways read whole") \
 	X(uopcache, latency, 6, 0, 20, "cycles", "fetch to the uop queue on a hit") \

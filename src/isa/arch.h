@@ -60,8 +60,8 @@ struct arch {
 	void (*shape)(struct shape *s);
 	/* A prefix that LLVM takes for an instruction of its own: a bit for decoded.prefixes, or 0. NULL: there are none. */
 	uint32_t (*prefix)(const char *form);
-	/* Whether two make one uop where the core fuses such pairs, by their shape.fuse; the second is right behind the first. NULL: never. */
-	bool (*fuses)(const struct cost_core *core, uint8_t first, uint8_t second, const struct insn *a, const struct insn *b);
+	/* Whether two make one uop where the core fuses such pairs, by their shape.fuse; `b`, the second, is right behind. NULL: never. */
+	bool (*fuses)(const struct cost_core *core, uint8_t first, uint8_t second, const struct insn *b);
 	/* Length of an undecodable instruction of which `size` bytes are given. */
 	unsigned (*bad_length)(const uint8_t *bytes, size_t size);
 };

@@ -202,10 +202,10 @@ static void fuse(struct code *code, uint32_t first, uint32_t second)
 	struct code_private *p = code->priv;
 	struct insn *a = &code->insn[first], *b = &code->insn[second];
 
-	if (!p->arch->fuses(p->lowering.core, p->entries[first].fuse, p->entries[second].fuse, a, b))
+	if (!p->arch->fuses(p->lowering.core, p->entries[first].fuse, p->entries[second].fuse, b))
 		return;
 	__atomic_fetch_or(&a->flags, INSN_FUSES_NEXT, __ATOMIC_RELAXED); /* a core may be reading it */
-	if (b->branch && a->pc / 32 != (b->pc + b->length) / 32)
+	if (a->pc / 32 != (b->pc + b->length) / 32)
 		__atomic_fetch_or(&a->flags, INSN_JCC_ERRATUM, __ATOMIC_RELAXED);
 }
 

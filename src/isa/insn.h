@@ -70,7 +70,7 @@ enum insn_flags {
 	INSN_MOVE       = 1u << 17,  /* register copy that rename may eliminate: data[0] -> dst[0] */
 	INSN_MICROCODED = 1u << 18,  /* from the microcode sequencer */
 	INSN_COMPLEX    = 1u << 19,  /* only the first decoder takes it */
-	INSN_FUSES_NEXT = 1u << 20,  /* makes one uop with the branch right behind it; a move, with arithmetic on what it has copied */
+	INSN_FUSES_NEXT = 1u << 20,  /* makes one uop with the branch right behind it */
 	INSN_SIMPLE_ADDR = 1u << 21, /* [base + 0..2047], base alone: the short load-to-use latency may apply */
 	INSN_INDEXED    = 1u << 22,  /* memory operand with an index register */
 	INSN_VECTOR_MEM = 1u << 23,  /* loads or stores a vector register */
@@ -116,8 +116,7 @@ struct insn {
 	uint8_t ends_dispatch : 1;     /* nothing else dispatches behind it in its cycle */
 	uint8_t queued : 1;            /* cycles of `latency` that it takes only where it waited in a queue in front of its scheduler */
 	uint8_t nr_data;
-	uint8_t nr_dst : 4;
-	uint8_t line_words : 2;        /* its displacement and its immediate: how many of the two it has (x86) */
+	uint8_t nr_dst;
 	uint8_t addr[INSN_ADDRS];
 	uint8_t data[INSN_DATAS];
 	uint8_t data_late[INSN_DATAS]; /* cycles after issue at which the operand is needed (forwarding into accumulators) */

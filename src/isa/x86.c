@@ -394,27 +394,10 @@ static bool has_immediate(const struct shape *s)
 
 /*
  * shape.fuse: SECOND | condition code; or what fuses with that on Intel's cores, one of three kinds, and on AMD's, one of two.
- * Of what has to do with a move besides: MOVE itself, or ONTO what it has copied; WIDE where that has 64 bits.
  */
 enum {
 	FUSE_TEST = 1, FUSE_CMP, FUSE_INC, FUSE_INTEL = 3, FUSE_COMPARE = 1 << 2, FUSE_ARITHMETIC = 1 << 3, FUSE_SECOND = 0x10,
-	FUSE_MOVE = 0x20, FUSE_ONTO = 0x40, FUSE_WIDE = 0x80,
 };
-
-/*
- * A copy of a general register and arithmetic on the copy right behind it. Measured on Zen 5: of 32 or of 64 bits both; not where
- * the other operand is the copy, too, nor of the stack pointer; wherever the two are in a line or window.
- */
-static uint8_t move_fusion(const struct shape *s, const struct operand *m)
-{
-	uint8_t wide = s->bits == 64 ? FUSE_WIDE : 0;
-
-	if (s->insn->stack || m)
-		return 0;
-	if (s->traits & FUSES_MOVE && s->insn->flags & INSN_MOVE)
-		return FUSE_MOVE | wide;
-	return s->traits & TAKES_MOVE && !same_sources(s->d) ? FUSE_ONTO | wide : 0;
-}
 
 /* Whether a place's displacement and the immediate both take four bytes. */
 static bool both_long(const struct shape *s, const struct operand *m)
@@ -454,17 +437,14 @@ static void fusion(struct shape *s, const struct operand *m)
 		s->fuse = (uint8_t)(FUSE_SECOND | d->operand[d->nr_explicit - 1].imm);
 	else if (!(s->insn->flags & INSN_STORE))
 		s->fuse = intel_fusion(s, m) | amd_fusion(s, m);
-	s->fuse |= move_fusion(s, m);
 }
 
 /* Intel's: a pair with a branch split at a 64-byte line is not fused. Ref: optimization manual §3.4.2.2; condition codes as encoded. */
-static bool x86_fuses(const struct cost_core *core, uint8_t first, uint8_t second, const struct insn *a, const struct insn *b)
+static bool x86_fuses(const struct cost_core *core, uint8_t first, uint8_t second, const struct insn *b)
 {
 	unsigned code = second & 15, kind = first & FUSE_INTEL;
 	bool sign_overflow_parity = code <= 1 || (code >= 8 && code <= 11), carry = code == 2 || code == 3 || code == 6 || code == 7;
 
-	if (first & FUSE_MOVE)
-		return second & FUSE_ONTO && !((first ^ second) & FUSE_WIDE) && a->dst[0] == b->dst[0];
 	if (!(second & FUSE_SECOND) || first & FUSE_SECOND || b->pc % 64 == 0)
 		return false;
 	if (core->fusion != FUSION_INTEL)
@@ -513,7 +493,6 @@ static void x86_shape(struct shape *s)
 	idioms(s);
 	fusion(s, m);
 	s->unlaminates = unlaminates(s);
-	s->insn->line_words = (uint8_t)(((m && has_displacement(m, s->decoder)) + has_immediate(s)) & 3);
 	s->insn->prefix_lengthens = (s->traits & LENGTH_PREFIX) != 0;
 	/* An address relative to RIP leaves no room for an immediate in a micro-fused uop. */
 	s->splits = m && s->regs[m[0].reg].special && has_immediate(s);

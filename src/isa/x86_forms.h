@@ -52,8 +52,6 @@ enum x86_trait {
 	NO_RESULT = 1ull << 39,    /* what LLVM lists as written is not renamed */
 	FUSES_LOGIC = 1ull << 45,  /* as FUSES_TEST, on AMD's cores alone */
 	FUSES_ARITHMETIC = 1ull << 46, /* of FUSES_TEST and FUSES_CMP: besides the flags it has a result */
-	FUSES_MOVE = 1ull << 43,   /* may make one uop with what computes with the copy */
-	TAKES_MOVE = 1ull << 44,   /* which this may be */
 	KEEPS_RAX = 1ull << 47,    /* which LLVM lists as written */
 };
 

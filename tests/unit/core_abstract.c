@@ -219,17 +219,11 @@ static void test_500_random(void **state)
 		insn[nr++] = make_flagged(m, INSN_UNMODELLED);
 		uint32_t compare = make_alu(m, REG_FLAGS, 1, 2, 1, ALU), branch = make_branch(m, BRANCH_CONDITIONAL, 0x1000);
 		m->insn[compare].flags |= INSN_FUSES_NEXT;
-		uint32_t copy = make_alu(m, 1, 2, 0, 1, ALU), add = make_alu(m, 1, 1, 3, 1, ALU);
-		m->insn[copy].flags |= INSN_MOVE | INSN_FUSES_NEXT;
-		m->desc.decode_move_fusion = seed >> 1 & 1;
 		for (int i = 0; i < 6000; i++) {
 			uint32_t k = (uint32_t)stream_random(&random, nr + 4);
 			if (k >= 15 && k < nr && stream_random(&random, 8))
 				k = (uint32_t)stream_random(&random, 14);
-			if (k >= nr && k % 2) {
-				run_insn(m, copy);
-				run_insn(m, add);
-			} else if (k >= nr) {
+			if (k >= nr) {
 				run_insn(m, compare);
 				if (stream_random(&random, 3))
 					run_taken(m, branch);

@@ -78,7 +78,7 @@ static void windows(int sets, int ways, int max_ways, int whole)
 		assert_int_equal(delivery_init(&t.path[i], &d, &t.memory[i]), 0);
 	}
 	for (unsigned n = 0; n < STEPS; n++) {
-		struct insn in = { .pc = pc, .length = (uint8_t)(1 + pc % 7), .decode_uops = (uint8_t)(1 + pc / 3 % 4), .line_words = pc % 3 & 3 };
+		struct insn in = { .pc = pc, .length = (uint8_t)(1 + pc % 7), .decode_uops = (uint8_t)(1 + pc / 3 % 4) };
 
 		if (pc % 97 == 0)
 			in.flags |= INSN_MICROCODED;

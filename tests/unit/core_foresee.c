@@ -157,9 +157,6 @@ static void same_unless_asked_for(void **state)
 	b.decode_macro_fusion = !b.decode_macro_fusion;
 	assert_false(foresight_same(a, &b));
 	b = *a;
-	b.decode_move_fusion = !b.decode_move_fusion;
-	assert_false(foresight_same(a, &b));
-	b = *a;
 	b.decode_fusion_across = !b.decode_fusion_across;
 	assert_false(foresight_same(a, &b));
 	for (int32_t across = 0; across <= 1; across++) {

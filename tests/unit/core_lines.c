@@ -105,20 +105,6 @@ static void t101_lines_go_on_in_the_next_window(void **state)
 	}
 }
 
-/* Three windows of eight instructions: of two words each, three of these fill a line of six words, and 3, 3, 2 lines begin in the windows. */
-static void t103_words(void **state)
-{
-	for (int abstract = 0; abstract <= 1; abstract++)
-		for (int32_t words = 0; words <= 6; words += 6) {
-			struct machine *m = lines_new();
-			m->desc.uopcache_line_words = words;
-			add_block(m, 0x1000, 24, 8, 0x1000);
-			for (unsigned i = 0; i < 23; i++)
-				m->insn[i].line_words = 2;
-			assert_int_equal(rounds(m, abstract ? "abstract" : "ooo"), COUNTED * (words ? 3 + 3 + 1 : 3));
-		}
-}
-
 /* A line ends with its page: of 9 instructions in front of a boundary and 13 behind it, the latter have three lines, or two. */
 static void t102_a_page_ends_a_line(void **state)
 {
@@ -226,7 +212,7 @@ static void t114_returns_and_indirect_jumps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t100_straight), cmocka_unit_test(t101_lines_go_on_in_the_next_window), cmocka_unit_test(t102_a_page_ends_a_line), cmocka_unit_test(t103_words),
+		cmocka_unit_test(t100_straight), cmocka_unit_test(t101_lines_go_on_in_the_next_window), cmocka_unit_test(t102_a_page_ends_a_line),
 		cmocka_unit_test(t110_blocks), cmocka_unit_test(t111_over_the_end_of_a_window), cmocka_unit_test(t112_one_block_a_cycle),
 		cmocka_unit_test(t113_a_pair_is_one), cmocka_unit_test(t114_returns_and_indirect_jumps),
 		cmocka_unit_test(t115_a_pair_over_the_end_of_a_line),

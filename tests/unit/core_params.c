@@ -108,7 +108,7 @@ static void shipped_cores_load(void **state)
 static bool part_is_absent(const struct core_desc *d, const char *param)
 {
 	const struct { const char *prefix; bool absent; } parts[] = {
-		{ "uopcache.", !d->uopcache_sets }, { "uopcache.whole_", !d->uopcache_whole }, { "uopcache.line_words", !d->uopcache_whole }, { "l2.", !d->l2_size }, { "llc.", !d->llc_size },
+		{ "uopcache.", !d->uopcache_sets }, { "uopcache.whole_", !d->uopcache_whole }, { "l2.", !d->l2_size }, { "llc.", !d->llc_size },
 		{ "branch.indirect_", !d->branch_indirect_entries }, { "rename.move_", !d->rename_move_slots },
 		{ "rename.bind_", !d->rename_bind_ports }, { "rename.bind_pairs", !d->rename_bind_pairs }, { "rename.bind_turn", !d->rename_bind_turn },
 		{ "branch.taken_in_flight", !d->branch_taken_in_flight }, { "load_queue.data_ports", !d->load_queue_data_ports },
@@ -125,7 +125,6 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "store_queue.part_", !d->store_queue_merge_bytes }, { "forward.renamed_loads", !d->forward_renamed_loads },
 		{ "forward.renamed_plain", !d->forward_renamed_plain },
 		{ "issue.in_vain", !d->issue_in_vain }, { "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
-		{ "decode.fusion_memory", d->decode_fusion_memory == 1 },
 		{ "forward.wide", !d->forward_wide }, { "forward.over_line", !d->forward_over_line },
 		{ "l1d.fill_writes", !d->l1d_fill_writes },
 		{ "waiting.alternate", !d->waiting_alternate },

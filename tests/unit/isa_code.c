@@ -155,43 +155,6 @@ static const struct pair pairs[] = {
 	{ 0x101e, "48 39 f8", "74 10", true, true },     /* the compare does */
 	{ 0x101b, "48 39 f8", "74 10", true, true },     /* the pair ends there */
 	{ 0x101a, "48 39 f8", "74 10", true, false },
-	{ 0x1000, "48 89 c3", "48 01 cb", true, false }, /* mov %rax,%rbx; add %rcx,%rbx */
-	{ 0x1000, "48 8b d8", "48 03 d9", true, false }, /* the same, encoded the other way */
-	{ 0x103d, "48 89 c3", "48 11 cb", true, false }, /* adc, in the next line */
-	{ 0x101e, "48 89 c3", "48 29 cb", true, false }, /* sub; the mov crosses 32 bytes */
-	{ 0x1000, "89 c3", "19 cb", true, false },       /* mov %eax,%ebx; sbb %ecx,%ebx */
-	{ 0x1000, "89 c3", "83 e3 07", true, false },    /* and $7,%ebx */
-	{ 0x1000, "89 c3", "09 c3", true, false },       /* or %eax,%ebx */
-	{ 0x1000, "89 c8", "35 01 02 03 04", true, false },/* mov %ecx,%eax; xor $0x4030201,%eax */
-	{ 0x1000, "89 c3", "ff c3", true, false },       /* inc */
-	{ 0x1000, "89 c3", "ff cb", true, false },       /* dec */
-	{ 0x1000, "89 c3", "f7 d3", true, false },       /* not */
-	{ 0x1000, "89 c3", "c1 e3 03", true, false },    /* shl $3 */
-	{ 0x1000, "89 c3", "d1 eb", true, false },       /* shr $1 */
-	{ 0x1000, "48 89 c3", "48 c1 fb 3f", true, false },/* sar $63 */
-	{ 0x1000, "89 c3", "d3 e3", false, false },      /* shl %cl */
-	{ 0x1000, "89 c3", "c1 c3 03", false, false },   /* rol */
-	{ 0x1000, "89 c3", "f7 db", false, false },      /* neg */
-	{ 0x1000, "89 c3", "0f af d9", false, false },   /* imul */
-	{ 0x1000, "89 c3", "39 cb", false, false },      /* cmp */
-	{ 0x1000, "89 c3", "85 cb", false, false },      /* test */
-	{ 0x1000, "89 c3", "8d 1c 0b", false, false },   /* lea (%rbx,%rcx),%ebx */
-	{ 0x1000, "89 c3", "0f 42 d9", false, false },   /* cmovb */
-	{ 0x1000, "89 c3", "03 19", false, false },      /* add (%rcx),%ebx */
-	{ 0x1000, "89 c3", "01 19", false, false },      /* add %ebx,(%rcx) */
-	{ 0x1000, "89 c3", "01 db", false, false },      /* add %ebx,%ebx */
-	{ 0x1000, "89 c3", "31 db", false, false },      /* xor %ebx,%ebx */
-	{ 0x1000, "89 c3", "01 ca", false, false },      /* add %ecx,%edx */
-	{ 0x1000, "89 c3", "48 01 cb", false, false },   /* mov %eax,%ebx; add %rcx,%rbx */
-	{ 0x1000, "48 89 c3", "01 cb", false, false },   /* mov %rax,%rbx; add %ecx,%ebx */
-	{ 0x1000, "66 89 c3", "66 01 cb", false, false },/* 16 bits */
-	{ 0x1000, "88 c3", "00 cb", false, false },      /* 8 bits */
-	{ 0x1000, "48 89 e3", "48 01 cb", false, false },/* mov %rsp,%rbx */
-	{ 0x1000, "48 89 dc", "48 83 c4 08", false, false },/* mov %rbx,%rsp; add $8,%rsp */
-	{ 0x1000, "bb 05 00 00 00", "01 cb", false, false },/* mov $5,%ebx */
-	{ 0x1000, "0f b6 d8", "01 cb", false, false },   /* movzbl %al,%ebx */
-	{ 0x1000, "48 8b 18", "48 01 cb", false, false },/* mov (%rax),%rbx */
-	{ 0x1000, "0f 28 c8", "0f 58 ca", false, false },/* movaps; addps */
 	{ 0x1000, "48 89 c3", "74 10", false, false },   /* mov; je */
 };
 

@@ -387,32 +387,6 @@ static void stack_pointer(void **state)
 	code_free(code);
 }
 
-/* How many of displacement and immediate an instruction has; RBP, R13 and RIP always have a displacement. */
-static void line_words(void **state)
-{
-	static const struct { const char *hex; unsigned words; } row[] = {
-		{ "89 c8", 0 },                 /* mov %ecx,%eax */
-		{ "8b 03", 0 },                 /* mov (%rbx),%eax */
-		{ "8b 43 40", 1 },              /* mov 0x40(%rbx),%eax */
-		{ "8b 45 00", 1 },              /* mov 0(%rbp),%eax */
-		{ "41 8b 45 00", 1 },           /* mov 0(%r13),%eax */
-		{ "05 00 10 00 00", 1 },        /* add $0x1000,%eax */
-		{ "83 3b 01", 1 },              /* cmpl $1,(%rbx) */
-		{ "83 7b 40 01", 2 },           /* cmpl $1,0x40(%rbx) */
-		{ "83 3d 00 00 00 00 01", 2 },  /* cmpl $1,(%rip) */
-		{ "0f 45 c1", 0 },              /* cmovne %ecx,%eax: a condition is no immediate */
-	};
-	struct code *code = show_core("zen5");
-
-	(void)state;
-	for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
-		uint8_t bytes[SHOW_BYTES];
-		unsigned length = show_bytes(row[k].hex, bytes);
-		assert_int_equal(code_insn(code, code_add(code, 0x100000, bytes, length))->line_words, row[k].words);
-	}
-	code_free(code);
-}
-
 /* Sign extensions into RDX leave RAX as it was. */
 static void extensions_into_rdx(void **state)
 {
@@ -433,7 +407,7 @@ static void extensions_into_rdx(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integer_forms), cmocka_unit_test(vector_forms), cmocka_unit_test(forms_of_zen5), cmocka_unit_test(stack_pointer), cmocka_unit_test(line_words), cmocka_unit_test(extensions_into_rdx),
+		cmocka_unit_test(integer_forms), cmocka_unit_test(vector_forms), cmocka_unit_test(forms_of_zen5), cmocka_unit_test(stack_pointer), cmocka_unit_test(extensions_into_rdx),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

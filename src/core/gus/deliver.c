@@ -92,7 +92,7 @@ enum entry { ENTRY_NONE, ENTRY_STRAIGHT, ENTRY_ANEW };
  * Where the uop cache is read line by line: the reads that pass with the instruction, those left out before it
  * included.
  */
-static unsigned reads(struct delivery *p, uint8_t words, enum entry entry)
+static unsigned reads(struct delivery *p, const struct insn *in, enum entry entry)
 {
 	struct uop_lines *l = &p->lines;
 	uint32_t before = l->used, cycles = 0;
@@ -102,17 +102,17 @@ static unsigned reads(struct delivery *p, uint8_t words, enum entry entry)
 		cycles += !along;
 		lines_enter(l, along, entry == ENTRY_STRAIGHT);
 	}
-	if (words == WORDS_MICROCODED)
+	if (in->flags & INSN_MICROCODED)
 		lines_end(l);
 	else
-		cycles += lines_take(l, words);
+		cycles += lines_take(l);
 	uint32_t n = cycles * l->most + l->used - before;
 	return OUTCOME_READ * (n < OUTCOME_READS ? n : OUTCOME_READS);
 }
 
-unsigned deliver_reads(struct delivery *p, uint8_t words)
+unsigned deliver_reads(struct delivery *p, const struct insn *in)
 {
-	return reads(p, words, ENTRY_NONE);
+	return reads(p, in, ENTRY_NONE);
 }
 
 /* How the path comes into a window that the uop cache has. */
@@ -178,5 +178,5 @@ unsigned deliver_slow(struct delivery *p, const struct insn *in, struct outcome_
 	p->broken = false;
 	if (!p->cached)
 		return flags | decode(p, in, out);
-	return p->lines.most ? flags | reads(p, deliver_words(in), entry) : flags;
+	return p->lines.most ? flags | reads(p, in, entry) : flags;
 }

@@ -46,32 +46,25 @@ static inline void deliver_anew(struct delivery *p)
 	p->inside = NO_WINDOW;
 }
 
-enum { WORDS_MICROCODED = 0xff };       /* in place of the words that an instruction takes of a line of the uop cache */
-
-static inline uint8_t deliver_words(const struct insn *in)
-{
-	return in->flags & INSN_MICROCODED ? WORDS_MICROCODED : in->line_words;
-}
-
 /*
  * Where the uop cache is read line by line: the reads that pass with an instruction of its present window, as flags of
  * its head.
  */
-unsigned deliver_reads(struct delivery *p, uint8_t words);
+unsigned deliver_reads(struct delivery *p, const struct insn *in);
 /* The path comes into another window, or is not in the uop cache: flags of the head. Code lines go to `out`. */
 unsigned deliver_slow(struct delivery *p, const struct insn *in, struct outcome_stream *out);
 
 /*
- * Where the instruction, which is at `pc` and takes `words`, comes from the uop cache and its window need not be
+ * Where the instruction comes from the uop cache and its window need not be
  * looked for: the flags of its head are added. False: deliver_slow() finds out.
  */
-static inline __attribute__((always_inline)) bool deliver_at_hand(struct delivery *p, uint64_t pc, uint8_t words,
+static inline __attribute__((always_inline)) bool deliver_at_hand(struct delivery *p, const struct insn *in,
                                                                   unsigned *flags)
 {
-	if (pc >> p->window_shift != p->inside)
+	if (in->pc >> p->window_shift != p->inside)
 		return false;
 	if (p->lines.most)
-		*flags |= deliver_reads(p, words);
+		*flags |= deliver_reads(p, in);
 	return true;
 }
 
@@ -80,7 +73,7 @@ static inline unsigned deliver(struct delivery *p, const struct insn *in, struct
 {
 	unsigned flags = 0;
 
-	return deliver_at_hand(p, in->pc, deliver_words(in), &flags) ? flags : deliver_slow(p, in, out);
+	return deliver_at_hand(p, in, &flags) ? flags : deliver_slow(p, in, out);
 }
 
 #endif

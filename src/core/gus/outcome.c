@@ -209,17 +209,6 @@ static inline unsigned stack(struct outcomes *o, const struct insn *in)
 
 /* --- branches ---------------------------------------------------------------------------------------- */
 
-/* What the instruction makes a pair with, NULL: nothing. */
-static const struct insn *pair(const struct outcomes *o, const struct insn *in, const struct step *s,
-                               const struct step *next, size_t ahead)
-{
-	const struct insn *second = in->flags & INSN_FUSES_NEXT ? pair_behind(o->code, in, s, next, ahead) : NULL;
-
-	if (!second || pair_fuses(o->desc, in, second) || pair_joins(o->desc, o->code, in, s, next, ahead))
-		return second;
-	return NULL;
-}
-
 /* `next` is what follows it, where that is `known`. */
 static inline unsigned resolve(struct outcomes *o, const struct insn *in, const struct step *s, const struct step *next,
                                bool known)
@@ -278,7 +267,7 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 	if (shape != SHAPE_PLAIN && o->fused)
 		kind = RECIPE_SECOND;
 	else
-		at_hand = deliver_at_hand(&o->delivery, in->pc, deliver_words(in), &flags);
+		at_hand = deliver_at_hand(&o->delivery, in, &flags);
 	/* A head without words is made when all is known. */
 	const bool alone = shape != SHAPE_ANY && at_hand && !s->bytes;
 	if (!alone)
@@ -287,9 +276,9 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		flags |= deliver_slow(&o->delivery, in, out);
 	if (shape != SHAPE_PLAIN)
 		o->fused = false;
-	const struct insn *second = shape == SHAPE_FIRST || shape == SHAPE_ANY ? pair(o, in, s, next, ahead) : NULL;
+	const struct insn *second = shape == SHAPE_FIRST || shape == SHAPE_ANY ? pair_second(o->desc, o->code, in, s, next, ahead) : NULL;
 	if (second) {
-		branch_ports = second->branch && second->nr_uops ? o->code->uops[second->uop].ports : 0;
+		branch_ports = second->nr_uops ? o->code->uops[second->uop].ports : 0;
 		if (next->flags & STEP_TAKEN && branch_ports & o->desc->branch_taken_ports)
 			branch_ports &= (uint16_t)o->desc->branch_taken_ports;
 		kind |= next->flags & STEP_TAKEN ? RECIPE_FIRST | RECIPE_TAKEN : RECIPE_FIRST;

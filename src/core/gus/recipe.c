@@ -259,7 +259,7 @@ static uint16_t timed_flags(const struct insn *in, unsigned kind)
 
 	if (in->flags & (INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_SYSCALL | INSN_FLUSH))
 		f |= TIMED_FLUSHER;
-	return (uint16_t)(f | (kind & RECIPE_SECOND && in->branch ? TIMED_FUSED : 0u));
+	return (uint16_t)(f | (kind & RECIPE_SECOND ? TIMED_FUSED : 0u));
 }
 
 /* All operands are wanted at issue, all results are there with the latency, and none is a vector register. */
@@ -295,9 +295,8 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 {
 	const struct core_desc *d = r->desc;
 	const struct insn *in = code_insn(r->code, insn);
-	bool joins = in->flags & INSN_MOVE && kind & RECIPE_FIRST, joined = kind & RECIPE_SECOND && !in->branch;
 	bool moves = in->flags & INSN_MOVE && d->rename_move_slots && in->nr_data && in->nr_dst;
-	bool done_at_rename = joins || moves || in->flags & INSN_ZERO;
+	bool done_at_rename = moves || in->flags & INSN_ZERO;
 
 	*p = (struct recipe){
 		.insn = insn, .flags = in->flags, .branch_ports = branch_ports, .branch = in->branch,
@@ -306,7 +305,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 		.timed = timed_flags(in, kind),
 		.result = (uint8_t)(in->bypass | (in->flags & INSN_VINT ? RESULT_INTEGER : 0)),
 		.takes = (uint8_t)((in->bypass ? TAKES_UNIT : 0) | (in->flags & INSN_FP ? TAKES_FLOAT : 0)),
-		.second = kind & RECIPE_SECOND && in->branch, .stores_result = in->stores_result,
+		.second = kind & RECIPE_SECOND, .stores_result = in->stores_result,
 		.address_extra = in->address_extra,
 	};
 	p->eliminated = done_at_rename && !(in->flags & (INSN_LOAD | INSN_STORE));
@@ -317,10 +316,8 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 		p->slots = (uint8_t)d->unmodelled_uops;
 		p->latency = (uint8_t)d->unmodelled_latency;
 	}
-	if (p->second || joins)
+	if (p->second)
 		p->slots = 0;
-	if (joined)
-		p->decode_uops = 0;
 	if (p->eliminated) {
 		p->latency = 0;
 		memset(p->dst_latency, 0, sizeof p->dst_latency);

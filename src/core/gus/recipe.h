@@ -105,8 +105,7 @@ struct recipe {
 	uint32_t flags;                /* enum insn_flags */
 	uint16_t timed;                /* enum timed_flags that each record of it has */
 	uint8_t path;                  /* enum recipe_path */
-	uint8_t slots, uops, decode_uops, branch; /* slots: 0 of a fused pair's branch, or move; decode_uops: 0 of
-	                                             what comes along with that; uops: unfused */
+	uint8_t slots, uops, decode_uops, branch; /* slots: 0 of a fused pair's branch; uops: unfused */
 	uint8_t latency, load_extra, class;
 	uint8_t address_extra;         /* of load_extra, what a load's address takes, before the access */
 	uint8_t nr_addr, nr_data, nr_dst;
@@ -157,7 +156,7 @@ enum { RECIPE_PLAIN, RECIPE_TAKEN = 1, RECIPE_FIRST = 2 /* of a pair */, RECIPE_
 int  recipes_init(struct recipes *r, const struct core_desc *desc, const struct code *code);
 void recipes_fini(struct recipes *r);
 
-/* Makes the recipe; `branch_ports`: of the branch that the first of a pair issues with, 0 where it is a move. */
+/* Makes the recipe; `branch_ports`: of the branch that the first of a pair issues with. */
 uint32_t recipe_make(struct recipes *r, uint32_t insn, unsigned kind, uint16_t branch_ports);
 
 /* The number of the recipe. */

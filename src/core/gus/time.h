@@ -22,8 +22,7 @@
  * for no sooner than a store is written; turns of the ports that bring data in, and loads that wait for these
  * (load_queue.data_ports), and where uops are spread over schedulers (rename.spread_ports), since an ideal choice of
  * ports is what the resources stand for, and the ports that both accesses across a line are bound to (split.bound);
- * the slots that a pair takes more where it reads memory (decode.fusion_memory), since its recipe is that of its
- * first; what takes a port later, which leaves none open until then: a load's again for a store's data
+ * what takes a port later, which leaves none open until then: a load's again for a store's data
  * (forward.again), for what aliases a store (alias4k.again), where a translation was missing (dtlb.again), and what
  * waits for that in vain (dtlb.vain_ports); turns of the second level of the TLB (stlb.busy); taken branches in flight
  * (branch.taken_in_flight). Ref: Gus §3.1, algorithm 1.

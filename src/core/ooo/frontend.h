@@ -200,7 +200,7 @@ static inline uint64_t delivery_read(const struct frontend *f, struct delivered 
 {
 	if (!d->lines.most)
 		return delivery_cached(f, d, in, uops);
-	d->deliver += lines_take(&d->lines, in->line_words);
+	d->deliver += lines_take(&d->lines);
 	return delivery_into(f, d, in, 0);
 }
 
@@ -218,26 +218,10 @@ static inline void frontend_cached_on(const struct frontend *f, struct delivered
 /* One for which that holds, through the decoders, whose last byte is there, too. */
 void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetched *out);
 
-/* What was just delivered takes so many uops more of the uop cache. Of one that is read line by line it is one instruction still. */
-static inline void frontend_more(struct frontend *f, unsigned uops)
-{
-	struct delivered *d = &f->run;
-
-	if (!uops)
-		return;
-	d->loop_uops += uops;
-	if (f->path == FETCH_DECODE) {
-		f->build_uops += uops;
-	} else if (!d->lines.most) {
-		delivery_take(f, d, uops);
-		delivery_next(f, d);
-	}
-}
-
 /* The second of a fused pair travels with the first. */
-static inline void frontend_deliver_second(struct frontend *f, const struct insn *in, struct fetched *out)
+static inline void frontend_deliver_second(struct frontend *f, struct fetched *out)
 {
-	if (f->path == FETCH_DECODE && in->branch && f->desc->decode_branch_last)
+	if (f->path == FETCH_DECODE && f->desc->decode_branch_last)
 		f->decode_used = (unsigned)f->desc->decode_width;
 	*out = (struct fetched){
 		.fetch = f->fetch, .avail = f->run.into + (unsigned)f->desc->rename_latency,
@@ -253,7 +237,7 @@ __attribute__((always_inline))
 static inline void frontend_deliver(struct frontend *f, const struct insn *in, bool fused, struct fetched *out)
 {
 	if (fused)
-		frontend_deliver_second(f, in, out);
+		frontend_deliver_second(f, out);
 	else if (!frontend_goes_on(f, in))
 		frontend_deliver_other(f, in, out);
 	else if (f->path == FETCH_DECODE && in->pc - f->here + in->length <= f->here_bytes)

@@ -179,7 +179,7 @@ static void follow(struct ooo *o, const struct attempt *a, const struct forecast
 
 static void begin(struct ooo *o, struct attempt *a)
 {
-	frontend_deliver(&o->front, a->in, a->fused || o->joined, &a->fetched);
+	frontend_deliver(&o->front, a->in, a->fused, &a->fetched);
 	a->psv = 0;
 	a->level = LEVEL_NONE;
 	a->merged = a->holds_entry = a->queued = 0;
@@ -191,13 +191,7 @@ static void begin(struct ooo *o, struct attempt *a)
 	a->eliminated = false;
 	a->uop = o->code->uops + a->in->uop;
 	a->nr_uops = a->fused ? 0 : a->in->nr_uops;
-	a->slots = a->fused || a->joins ? 0 : a->in->slots ? a->in->slots : 1;
-	if (a->pair_ports) {
-		unsigned more = pair_more(o->desc, a->in);
-
-		a->slots += more;
-		frontend_more(&o->front, more);
-	}
+	a->slots = a->fused ? 0 : a->in->slots ? a->in->slots : 1;
 	if (a->in->flags & INSN_UNMODELLED)
 		a->slots = (uint32_t)o->desc->unmodelled_uops;
 	rename_stack(o, a);
@@ -239,9 +233,9 @@ static void faulted(struct ooo *o, struct attempt *a, const struct forecast *c, 
 static uint16_t pair_ports(const struct ooo *o, const struct attempt *a, const struct step *next, size_t ahead)
 {
 	const struct core_desc *d = o->desc;
-	const struct insn *branch = a->in->flags & INSN_FUSES_NEXT ? pair_behind(o->code, a->in, a->step, next, ahead) : NULL;
+	const struct insn *branch = pair_second(d, o->code, a->in, a->step, next, ahead);
 
-	if (!branch || !pair_fuses(d, a->in, branch))
+	if (!branch)
 		return 0;
 	uint16_t ports = branch->nr_uops ? o->code->uops[branch->uop].ports : 0;
 	if (next->flags & STEP_TAKEN && ports & d->branch_taken_ports)
@@ -268,7 +262,7 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 	a.nr_steps = 1;
 	a.uop = o->code->uops + in->uop;
 	a.nr_uops = a.slots = 1;
-	a.fused = a.joins = a.eliminated = false;
+	a.fused = a.eliminated = false;
 	a.never = a.psv = 0;
 	a.level = LEVEL_NONE;
 	a.merged = a.holds_entry = a.queued = 0;
@@ -276,7 +270,7 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 	a.issue_by = 0;
 	o->started = true;
 	a.pair_ports = pair_ports(o, &a, s + 1, ahead);
-	frontend_deliver(&o->front, in, o->joined, &a.fetched);
+	frontend_deliver(&o->front, in, false, &a.fetched);
 	rename_stack(o, &a);
 	rename_dispatch(o, &a, true);
 	if (__builtin_expect(a.stack_sync, 0))
@@ -288,7 +282,6 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 	frontend_left(&o->front, a.leave);
 	attempt_record(o, &a, s->flags & STEP_COUNTED ? TIMED_COUNTED : 0);
 	o->fused = a.pair_ports != 0;
-	o->joined = false;
 }
 
 /* The next instruction's wrong path is behind this one's. */
@@ -327,12 +320,11 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	if (__builtin_expect(a.never, 0))
 		suppose(o, &a, next, ahead, taken);
 	a.pair_ports = pair_ports(o, &a, next, ahead);
-	a.joins = in->flags & INSN_MOVE && pair_joins(o->desc, o->code, in, s, next, ahead);
 	if (in->flags & INSN_REP) {
 		begin(o, &a);
 		repeat_execute(o, &a, flags);
 		used_up(o, c);
-		o->fused = o->joined = false;
+		o->fused = false;
 		supposed(o, &a);
 		return;
 	}
@@ -353,7 +345,7 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	if (s->flags & STEP_FAULT && !(a.never & PSV_FL_EX)) {
 		faulted(o, &a, c, flags);
 		used_up(o, c);
-		o->fused = o->joined = false;
+		o->fused = false;
 		supposed(o, &a);
 		return;
 	}
@@ -374,7 +366,6 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	follow(o, &a, c, taken);
 	used_up(o, c);
 	o->fused = a.pair_ports != 0;
-	o->joined = a.joins;
 }
 
 /* --- the core's interface ---------------------------------------------------------------------------- */

@@ -132,7 +132,6 @@ struct ooo {
 	uint64_t record;               /* number of the next record */
 	size_t skip;                   /* steps of the next batch that belong to an instruction already timed */
 	bool fused;                    /* the instruction before made a pair with the next */
-	bool joined;                   /* the instruction before is a move that came along with the next */
 	bool started;
 	struct timed out[OUT_RECORDS];
 	size_t nr_out;
@@ -165,7 +164,6 @@ struct attempt {
 	uint32_t nr_uops, slots;
 	uint16_t pair_ports;           /* first of a macro-fused pair: those of the branch that it issues with; 0: it is none */
 	bool fused;                    /* second of one */
-	bool joins;                    /* a move that makes one uop with what is behind it, and has no slot of its own */
 	bool eliminated;               /* a move done at rename */
 	bool stack_sync;               /* one of its slots is the uop that brings the stack pointer up to date */
 	uint16_t never;                /* what is supposed of it: core/suppose.h */

@@ -335,15 +335,6 @@ static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a,
 	return rename_reason(o, a, &l, most);
 }
 
-/* A move that makes one uop with what is behind it: in the cycle in which that has room in the rename width. */
-static inline void join(struct ooo *o, struct attempt *a)
-{
-	take_slots(o, a, later(width_free(o, a->slots), a->fetched.avail));
-	a->eliminated = true;
-	a->nr_uops = 0;
-	o->held.held.of[HELD_MOVE + bank_of(a->in->dst[0])]++;
-}
-
 __attribute__((always_inline))
 static inline void rename_dispatch(struct ooo *o, struct attempt *a, bool plain)
 {
@@ -357,8 +348,6 @@ static inline void rename_dispatch(struct ooo *o, struct attempt *a, bool plain)
 			take_slots(o, a, a->dispatch);
 		return;
 	}
-	if (!plain && a->joins)
-		return join(o, a);
 	struct wait w = dispatch_limit(o, a, plain);
 	release_advance(&o->held, w.cycle);
 	if (!plain && in->branch && d->branch_in_flight) {

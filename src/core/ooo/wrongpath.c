@@ -29,7 +29,6 @@ struct walk {
 	uint64_t slots;                /* ROB entries it would hold */
 	bool blocked;                  /* nothing more dispatches */
 	const struct insn *first_of_pair; /* the youngest, where it may make a pair with a branch behind it; else NULL */
-	bool joins, joined;            /* the one in hand is a move that makes one uop with what is behind it; the youngest is */
 
 	/* full */
 	uint32_t loads, stores;        /* queue entries it would hold */
@@ -248,7 +247,7 @@ __attribute__((always_inline))
 static inline void walk_on(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, const struct fetched *f,
                            bool fused, uint32_t flags)
 {
-	unsigned slots = fused || w->joins ? 0 : in->slots ? in->slots : 1;
+	unsigned slots = fused ? 0 : in->slots ? in->slots : 1;
 	struct timed *t = w->next;
 
 	*t = (struct timed){
@@ -289,11 +288,10 @@ static inline bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const
 {
 	struct fetched f;
 
-	frontend_deliver(&o->front, in, fused || w->joined, &f);
+	frontend_deliver(&o->front, in, fused, &f);
 	if (f.fetch >= w->squash)
 		return false;
 	walk_on(o, w, index, in, &f, fused, flags);
-	w->joined = w->joins;
 	return true;
 }
 
@@ -304,8 +302,6 @@ static bool walk_run(struct ooo *o, struct walk *w, const struct wrong_run *run)
 	const struct insn *in = code_insn(o->code, index);
 
 	for (; index < end; index++, in++) {
-		const struct insn *second = index + 1 < end ? in + 1 : NULL;
-		w->joins = second && pair_merges(o->desc, in, second, second->flags & INSN_FUSES_NEXT && index + 2 < end && pair_fuses(o->desc, second, in + 2));
 		if (!walk_one(o, w, index, in, w->first_of_pair && pair_fuses(o->desc, w->first_of_pair, in), TIMED_WRONG))
 			return false;
 		w->first_of_pair = in->flags & INSN_FUSES_NEXT ? in : NULL;

@@ -101,9 +101,8 @@ static bool straight_find(struct foresight *f, uint32_t first, struct straight *
 		return true;
 	for (s->nr = 1; in < last && s->nr < WRONG_MAX && !ends_straight(in, in + 1); s->nr++) {
 		const struct insn *before = in++;
-		bool fuses = before->flags & INSN_FUSES_NEXT && pair_fuses(&f->desc, before, in);
 
-		slots += fuses || pair_merges(&f->desc, before, in, in->flags & INSN_FUSES_NEXT) ? 0 : in->slots;
+		slots += before->flags & INSN_FUSES_NEXT && pair_fuses(&f->desc, before, in) ? 0 : in->slots;
 	}
 	s->slots = (uint16_t)slots;
 	return in < last;
@@ -303,12 +302,12 @@ int foresight_new(struct foresight **out, const struct core_desc *desc, struct c
 	return 0;
 }
 
-/* Whether the same compares are fused with their branches, and the same copies with what is behind them. */
+/* Whether the same compares are fused with their branches. */
 static bool same_pairs(const struct core_desc *a, const struct core_desc *b)
 {
 	bool across = a->decode_fusion_across && b->decode_fusion_across;
 
-	return a->decode_macro_fusion == b->decode_macro_fusion && a->decode_move_fusion == b->decode_move_fusion &&
+	return a->decode_macro_fusion == b->decode_macro_fusion &&
 		a->decode_fusion_across == b->decode_fusion_across && (across || a->l1i_line == b->l1i_line);
 }
 

@@ -2,8 +2,8 @@
  * A uop cache that is read line by line, as Zen 5's: which instructions come in which cycle. Both models' front ends use it.
  *
  * A line holds the next few instructions of the path that made it (a fused pair is one), from where a taken branch led,
- * over the ends of windows, up to a taken branch or the end of a page, and as many displacements and immediates as it has words
- * (uopcache.line_words); what kinds of instructions they are and their lengths do not matter. So many lines are read a cycle.
+ * over the ends of windows, up to a taken branch or the end of a page; what kinds of instructions they are and their lengths do
+ * not matter. So many lines are read a cycle.
  * Of a window, those that begin in it count: as many as are read in a cycle are found by one look-up; where there are more, the
  * next look-up comes some cycles later. A window takes one of a cycle's reads even if no line begins in it, and where the path
  * comes into it in sequence, it is in a new cycle; where a taken branch led, it may be in the same one.
@@ -13,7 +13,7 @@
  * to 36: 5; so are mixtures of 5 to 28 within a percent, wherever in the 64 bytes the instructions are. Blocks that end in
  * a jump take half a cycle with a line, one with two, three with three; 7 to 18 of which the last are behind a window's end, two.
  *
- * Not modelled: that a window in sequence shares a cycle with the one before where no line reaches into it and taken branches
+ * Not modelled: that a line holds six displacements and immediates (docs/measured/zen5.md), that a window in sequence shares a cycle with the one before where no line reaches into it and taken branches
  * go with both (1.6 cycles for 2), and that a short block overlaps with a window of three lines before or behind it (3 to 3.5 for 3 to 4).
  */
 #ifndef CYCLEWISE_CORE_ORDER_LINES_H
@@ -28,8 +28,7 @@ enum { LINES_PAGE = 12 };              /* log2 of the bytes that no line goes be
 
 struct uop_lines {
 	uint32_t each, most, again;    /* instructions of a line; lines a cycle, 0: not read so; cycles lost between look-ups */
-	uint32_t words;                /* displacements and immediates of a line; UINT32_MAX: any number */
-	uint32_t room, left;           /* instructions, and of these, that the present line still takes */
+	uint32_t room;                 /* instructions that the present line still takes */
 	uint32_t found;                /* lines of the present window that its last look-up still gives */
 	uint32_t used;                 /* reads of the present cycle, 1 to `most` */
 	bool entered;                  /* the window has no line yet: its first is the read that it entered with */
@@ -40,7 +39,6 @@ static inline void lines_init(struct uop_lines *l, const struct core_desc *d)
 	uint32_t most = (uint32_t)(d->uopcache_width / d->uopcache_line_uops);
 
 	*l = (struct uop_lines){ .each = (uint32_t)d->uopcache_line_uops, .again = (uint32_t)d->uopcache_whole_again };
-	l->words = d->uopcache_line_words ? (uint32_t)d->uopcache_line_words : UINT32_MAX;
 	l->most = d->uopcache_sets && d->uopcache_whole ? most ? most : 1 : 0;
 	l->used = l->most;
 }
@@ -54,18 +52,16 @@ static inline void lines_enter(struct uop_lines *l, bool along, bool straight)
 	l->entered = true;
 }
 
-/* The next instruction of the window, of `words` displacements and immediates: how many cycles later than the one before it. */
-static inline uint32_t lines_take(struct uop_lines *l, uint32_t words)
+/* The next instruction of the window: how many cycles later than the one before it. */
+static inline uint32_t lines_take(struct uop_lines *l)
 {
-	if (l->room && words <= l->left) {
+	if (l->room) {
 		l->room--;
-		l->left -= words;
 		return 0;
 	}
 	bool again = !l->found, first = l->entered;
 
 	l->room = l->each - 1;
-	l->left = l->words > words ? l->words - words : 0;
 	l->found = (again ? l->most : l->found) - 1;
 	l->entered = false;
 	if (first)
