@@ -164,7 +164,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(forward, vector, 0, 0, 20, "cycles", "extra into a vector register, beside what its loads take longer") \
 	X(forward, from_vector, 0, 0, 20, "cycles", "extra until the data of a vector register is with the store") \
 	X(forward, wide, 0, 0, 20, "cycles", "extra for a load of 32 bytes or more (ooo only)") \
-	X(forward, over_line, 0, 0, 20, "cycles", "extra for a load that crosses a line (ooo only)") \
 	X(forward, narrow, 0, 0, 20, "cycles", "extra for a load of fewer bytes than the store") \
 	X(forward, offset, 0, 0, 20, "cycles", \
 	  "extra to an L1D hit for a load at another byte than the store, unless it waits for data so long") \
@@ -184,8 +183,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(memdep, penalty, 20, 0, 200, "cycles", "memory-order violation to the refetch of the load") \
 	X(alias4k, penalty, 0, 0, 50, "cycles", \
 	  "4 KiB aliasing: low 12 address bits of a load overlap an older store's; 0: not modelled") \
-	X(alias4k, again, 0, 0, 1, "0/1", \
-	  "1: a line-crossing load replays both accesses if the aliasing store holds only a part") \
 	X(split, line_latency, 6, 0, 100, "cycles", "extra latency of a load that crosses a line") \
 	X(split, page_latency, 7, 0, 100, "cycles", "extra latency of a load that crosses a page") \
 	X(split, line_store, 1, 0, 100, "cycles", \

@@ -125,7 +125,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "store_queue.part_", !d->store_queue_merge_bytes }, { "forward.renamed_loads", !d->forward_renamed_loads },
 		{ "forward.renamed_plain", !d->forward_renamed_plain },
 		{ "issue.in_vain", !d->issue_in_vain }, { "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
-		{ "forward.wide", !d->forward_wide }, { "forward.over_line", !d->forward_over_line },
+		{ "forward.wide", !d->forward_wide },
 		{ "l1d.fill_writes", !d->l1d_fill_writes },
 		{ "waiting.alternate", !d->waiting_alternate },
 	};

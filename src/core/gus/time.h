@@ -23,7 +23,7 @@
  * (load_queue.data_ports), and where uops are spread over schedulers (rename.spread_ports), since an ideal choice of
  * ports is what the resources stand for, and the ports that both accesses across a line are bound to (split.bound);
  * what takes a port later, which leaves none open until then: a load's again for a store's data
- * (forward.again), for what aliases a store (alias4k.again), where a translation was missing (dtlb.again), and what
+ * (forward.again), for where a translation was missing (dtlb.again), and what
  * waits for that in vain (dtlb.vain_ports); turns of the second level of the TLB (stlb.busy); taken branches in flight
  * (branch.taken_in_flight). Ref: Gus §3.1, algorithm 1.
  */

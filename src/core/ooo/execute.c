@@ -109,18 +109,9 @@ static uint64_t access_more(struct ooo *o, const struct attempt *a, const struct
 	return data ? book_first(o, split_ports(o, a, data), first) : first;
 }
 
-static bool aliases_in_part(const struct ooo *o, const struct step *s, uint64_t cycle)
-{
-	struct lsq_answer q;
-
-	lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
-	return q.alias_part;
-}
-
 /*
- * The second access of a load that crosses a line, issued in `cycle`, and both again where it collides with a store
- * (alias4k.again); where ports close between the two, for a changed line that leaves L1D, they do so once more (l1d.victim_again).
- * Over a page, what starts loads anew besides. The cycle in which the load would have been issued to have the last of them in the next.
+ * The second access of a load that crosses a line, issued in `cycle`; where ports close between the two, for a changed line that
+ * leaves L1D, they do so once more (l1d.victim_again). Over a page, what starts loads anew besides. The cycle in which the load would have been issued to have the last of them in the next.
  */
 static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle,
                                                      const struct step *s)
@@ -130,8 +121,6 @@ static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attem
 	uint64_t last = access_more(o, a, u, cycle + 1);
 	if (o->desc->l1d_victim_again && last > cycle + 1 && ports_closed(&o->ports, cycle + 1))
 		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, last + 1, false);
-	if (o->desc->alias4k_again && aliases_in_part(o, s, last))
-		last = access_more(o, a, u, access_more(o, a, u, last + 1) + 1);
 	if (last > cycle + 1)
 		a->issue_wait = WAIT_PORT;
 	return crosses(s, UINT64_C(1) << o->desc->page_bits) ? start_anew(o, a, last - 1) : last - 1;
@@ -160,8 +149,6 @@ static uint64_t forwarded(const struct ooo *o, const struct insn *in, const stru
 		latency += d->forward_narrow;
 	if (s->bytes >= WIDE)
 		latency += d->forward_wide;
-	if (crosses(s, (unsigned)d->l1d_line))
-		latency += d->forward_over_line;
 	return later(cycle + hit, later(from->data, from->known + 1) + (unsigned)latency);
 }
 

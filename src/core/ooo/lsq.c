@@ -16,7 +16,7 @@ void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cyc
 	uint64_t best = 0;                     /* number + 1 */
 
 	out->verdict = LSQ_CACHE;
-	out->alias = out->alias_part = false;
+	out->alias = false;
 	out->store = NULL;
 	for (uint64_t g = first; g <= end && g < first + LSQ_BUCKETS; g++) {
 		uint64_t n = q->bucket[g % LSQ_BUCKETS];
@@ -29,7 +29,6 @@ void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cyc
 				break;         /* entries are freed in order: all older ones are gone too */
 			if (node->granule != g) {
 				out->alias = true;
-				out->alias_part |= ((addr - s->addr) & (LSQ_BUCKETS * LSQ_GRANULE - 1)) + bytes > s->bytes;
 				continue;
 			}
 			if (s->addr < addr + bytes && addr < s->addr + s->bytes) {
@@ -42,7 +41,7 @@ void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cyc
 		const struct store *s = &q->store[(best - 1) & q->mask];
 		out->store = s;
 		out->verdict = s->addr <= addr && addr + bytes <= s->addr + s->bytes ? LSQ_FORWARD : LSQ_PARTIAL;
-		out->alias = out->alias_part = false;
+		out->alias = false;
 	}
 }
 

@@ -78,7 +78,6 @@ struct lsq_answer {
 	enum lsq_verdict verdict;
 	const struct store *store;     /* FORWARD, PARTIAL: valid until the next store */
 	bool alias;                    /* a store in the queue has the same low 12 bits, and that is all */
-	bool alias_part;               /* ... and by these, one of them holds a part of the load */
 };
 
 int  lsq_init(struct lsq *q, const struct core_desc *desc, struct memory *memory);
