@@ -102,8 +102,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	  "ports with schedulers of their own: one flexible uop a cycle to each, n to all; 0: none (ooo only)") \
 	X(rename, stack_ports, 0, 0, 65535, "ports", \
 	  "ports of the uop by which the stack engine updates the stack pointer before a read; 0: none") \
-	X(rename, stack_addresses, 1, 0, 1, "0/1", \
-	  "1: addresses and copies of the stack pointer need that uop; 0: arithmetic on it alone (AMD)") \
 	X(rob, entries, 224, 1, 4096, "slots", "reorder buffer") \
 	X(commit, width, 4, 1, 32, "slots/cycle", "fused-domain uops committed per cycle") \
 	X(commit, latency, 1, 0, 20, "cycles", "completion to commit") \

@@ -112,7 +112,6 @@ struct insn {
 	uint8_t nr_addr : 2;           /* at most INSN_ADDRS */
 	uint8_t address_extra : 1;     /* cycles that a load's address takes beyond others */
 	uint8_t stores_result : 1;     /* what the compute uops give is stored without a way through a store-data uop's port */
-	uint8_t stack_data : 1;        /* it computes with the stack pointer: more than an address or a copy of it */
 	uint8_t ends_dispatch : 1;     /* nothing else dispatches behind it in its cycle */
 	uint8_t queued : 1;            /* cycles of `latency` that it takes only where it waited in a queue in front of its scheduler */
 	uint8_t nr_data;

@@ -315,14 +315,6 @@ static enum stack_use stack_use(const struct shape *s)
 	return names(i->dst, i->nr_dst, X86_RSP) ? STACK_SETS : STACK_NONE;
 }
 
-/* Whether it takes the stack pointer's value for more than an address or a copy. */
-static bool stack_data(const struct shape *s)
-{
-	const struct insn *i = s->insn;
-
-	return i->stack == STACK_READS && !(s->traits & (LEA | MOVES)) && names(i->data, i->nr_data, X86_RSP);
-}
-
 static bool same_sources(const struct decoded *d)
 {
 	return d->nr_explicit == 3 && d->operand[1].reg && d->operand[1].reg == d->operand[2].reg;
@@ -484,7 +476,6 @@ static void x86_shape(struct shape *s)
 	else
 		operands(s);
 	s->insn->stack = stack_use(s) & 3;
-	s->insn->stack_data = stack_data(s);
 	access_flags(s, m);
 	order_flags(s);
 	flag_registers(s);

@@ -602,31 +602,6 @@ static void t221_stack_engine(void **state)
 	}
 }
 
-/* An address by the stack pointer behind a push: where addresses add what is left by themselves, no uop, and none behind a LEA to it. */
-static void t222_stack_addresses(void **state)
-{
-	static const struct { bool data, sets; uint8_t slots, behind; } kind[] = { { true, false, 2, 1 }, { false, false, 1, 2 }, { false, true, 1, 1 } };
-
-	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = machine_new();
-		m->desc.ideal.l1d = true;
-		m->desc.rename_stack_ports = ALU;
-		m->desc.rename_stack_addresses = 0;
-		uint32_t push = make_store(m, R1, R2), read = make_alu(m, kind[k].sets ? R1 : R4, R1, 0, 1, ALU), compute = make_alu(m, R4, R1, 0, 1, ALU);
-		m->insn[push].stack = STACK_MOVES;
-		m->insn[read].stack = m->insn[compute].stack = STACK_READS;
-		m->insn[read].stack_data = kind[k].data;
-		m->insn[compute].stack_data = 1;
-		run_access(m, push, 0x10000, 8);
-		run_insn(m, read);
-		run_insn(m, compute);
-		machine_time(m);
-		assert_int_equal(committed(m, 1)->slots, kind[k].slots);
-		assert_int_equal(committed(m, 2)->slots, kind[k].behind);
-		machine_free(m);
-	}
-}
-
 /* What ends a cycle's dispatch: alone one a cycle, with three more as many, with four more two cycles. */
 static void t223_ends_dispatch(void **state)
 {
@@ -738,7 +713,7 @@ int main(void)
 		cmocka_unit_test(t214_registers_of_flags),
 		cmocka_unit_test(t220_move_elimination),
 		cmocka_unit_test(t221_stack_engine),
-		cmocka_unit_test(t222_stack_addresses),
+		
 		cmocka_unit_test(t223_ends_dispatch),
 		cmocka_unit_test(t224_stores_result),
 	};

@@ -182,26 +182,17 @@ static __attribute__((noinline)) void accesses(struct outcomes *o, const struct 
 
 /* --- stack engine ------------------------------------------------------------------------------------ */
 
-/* Of one that does not move it, while there is an offset. */
-static __attribute__((noinline)) unsigned stack_wanted(struct outcomes *o, const struct insn *in)
-{
-	bool sets = in->stack == STACK_SETS, adds = !in->stack_data && !o->desc->rename_stack_addresses;
-
-	for (unsigned i = 0; adds && i < in->nr_dst; i++)
-		sets |= in->dst[i] == o->recipes->stack_pointer;
-	if (sets || !adds)
-		o->stack_offset = 0;
-	return in->stack == STACK_READS && !adds ? RECIPE_SYNC : 0;
-}
-
 /*
  * What the instruction does to the offset that rename keeps of the stack pointer: RECIPE_SYNC where that has to be
  * added to it first.
  */
 static inline unsigned stack(struct outcomes *o, const struct insn *in)
 {
-	if (in->stack != STACK_MOVES)
-		return o->stack_offset ? stack_wanted(o, in) : 0;
+	if (in->stack != STACK_MOVES) {
+		bool wanted = o->stack_offset && in->stack == STACK_READS;
+		o->stack_offset = 0;
+		return wanted ? RECIPE_SYNC : 0;
+	}
 	o->stack_offset += in->branch == BRANCH_RETURN || !(in->flags & INSN_STORE) ? -1 : 1;
 	o->recipes->stack_pointer = in->addr[0];
 	return 0;

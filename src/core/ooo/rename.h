@@ -232,14 +232,6 @@ static inline bool eliminate(struct ooo *o, const struct attempt *a)
 
 /* --- stack engine ------------------------------------------------------------------------------------ */
 
-/* An address or copy of the pointer that has added the offset by itself: into the pointer, where that is what it writes. */
-static inline void stack_added(struct ooo *o, const struct insn *in)
-{
-	for (unsigned i = 0; i < in->nr_dst; i++)
-		if (in->dst[i] == o->stack_pointer)
-			o->stack_offset = 0;
-}
-
 /* Before dispatch: what the instruction does to the offset, and whether the pointer has to be brought up to date for it. */
 static inline void rename_stack(struct ooo *o, struct attempt *a)
 {
@@ -257,8 +249,6 @@ static inline void rename_stack(struct ooo *o, struct attempt *a)
 		if (in->dst[i] == o->stack_pointer)
 			o->renaming.stack_by = o->record + 1;
 	if (in->stack == STACK_READS && o->stack_offset && o->desc->rename_stack_ports) {
-		if (!in->stack_data && !o->desc->rename_stack_addresses)
-			return stack_added(o, in);
 		a->stack_sync = true;
 		a->slots++;
 	}
