@@ -43,7 +43,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(uopcache, whole_again, 0, 0, 4, "cycles", \
 	  "bubble within a window before each further width / line_uops ways read whole") \
 	X(uopcache, latency, 6, 0, 20, "cycles", "fetch to the uop queue on a hit") \
-	X(uopcache, penalty, 1, 0, 20, "cycles", "switch from the uop cache to the decoders, and back") \
 	X(uopcache, jcc_erratum, 0, 0, 1, "0/1", \
 	  "1: windows with a jump that crosses or ends on a 32-byte boundary are not cached") \
 	X(uopcache, pairs, 0, 0, 1, "0/1", \
@@ -204,8 +203,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	  "hit, from the start of the access (L1D: load to use; others: from the request in L1)") \
 	X(level, mshrs, mshrs_, 1, 1024, "lines", "outstanding misses (MSHRs, fill buffers)")
 #define CACHE_WIDTH_PARAMS(X, level, bw_) \
-	X(level, bandwidth, bw_, 1, 256, "bytes/cycle", "to the level above (L1D: to the core)") \
-	X(level, banks, 1, 1, 64, "banks", "banks of one access a cycle; bandwidth is that of one bank")
+	X(level, bandwidth, bw_, 1, 256, "bytes/cycle", "to the level above (L1D: to the core)")
 #define MEMORY_PARAMS(X) \
 	CACHE_PARAMS_ONE(X, l1i, 32768, 8, 1, 0, 8) \
 	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 1, 12) CACHE_WIDTH_PARAMS(X, l1d, 64) \
@@ -220,8 +218,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	  "least interval of fills of one set; the victim stays until then; 0: no limit (ooo only)") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 1, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \
 	X(l2, write_bandwidth, 64, 1, 256, "bytes/cycle", "from the level above, evicted lines") \
-	X(l2, arrays, 8, 1, 64, "arrays", "data arrays, interleaved by line address") \
-	X(l2, array_busy, 0, 0, 100, "cycles", "cycles that an array takes for a line read; 0: no limit") \
+	X(l2, array_busy, 0, 0, 100, "cycles", \
+	  "cycles that one of 8 data arrays, interleaved by line address, takes for a line read; 0: no limit") \
 	X(l2, duplex, 0, 0, 1, "0/1", "1: evictions come down beside fills going up; 0: they take turns") \
 	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 1, 48) CACHE_WIDTH_PARAMS(X, llc, 16) \
 	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "from the level above, evicted lines") \

@@ -151,25 +151,6 @@ static void bus_of_l2(void **state)
 	memory_free(m);
 }
 
-static void two_banks(struct core_desc *d)
-{
-	d->l2_bandwidth = 8;
-	d->l2_banks = 2;
-}
-
-static void banks_of_l2(void **state)
-{
-	struct memory *m = memory_plain(two_banks);
-
-	for (uint64_t i = 0; i < 600; i++)
-		load(m, 1000 + i * 1000, A + i * 64);
-	assert_int_equal(load(m, 900000, A).done, 900014);
-	assert_int_equal(load(m, 900000, A + 64).done, 900014);  /* the other bank */
-	assert_int_equal(load(m, 900000, A + 128).done, 900022);
-	assert_int_equal(load(m, 900000, A + 192).done, 900022);
-	memory_free(m);
-}
-
 static void slow_buses(struct core_desc *d)
 {
 	d->l2_bandwidth = 8;
@@ -180,7 +161,6 @@ static void slow_buses_apart(struct core_desc *d)
 {
 	slow_buses(d);
 	d->l2_duplex = 1;
-	d->l2_banks = 2;
 }
 
 /* A dirty line on its way down takes the bus between two that go up, unless there is one for each way; a clean one does not. */
@@ -387,7 +367,6 @@ int main(void)
 		cmocka_unit_test(miss_registers),
 		cmocka_unit_test(miss_registers_recounted),
 		cmocka_unit_test(bus_of_l2),
-		cmocka_unit_test(banks_of_l2),
 		cmocka_unit_test(write_back),
 		cmocka_unit_test(bytes_of_loads),
 		cmocka_unit_test(stores),

@@ -186,7 +186,7 @@ static void boom_is_table_2(void **state)
 	assert_int_equal(d.l2_size, 0);
 	assert_int_equal(d.llc_size, 2 << 20);
 	assert_int_equal(d.llc_ways, 16);
-	assert_int_equal(d.llc_banks, 2);
+	assert_int_equal(d.llc_bandwidth, 32);
 	assert_int_equal(d.llc_mshrs, 12);
 	assert_int_equal(d.itlb_entries, 32);
 	assert_int_equal(d.itlb_ways, 32);

@@ -301,10 +301,8 @@ static void untimed(const struct memory *m)
 
 		assert_int_equal(l->mshr.top, 0);
 		all_there(&l->lines);
-		for (uint32_t i = 0; i < l->banks.by; i++) {
-			free_bus(&l->up[i]);
-			free_bus(&l->down[i]);
-		}
+		free_bus(&l->bus[0]);
+		free_bus(&l->bus[l->down]);
 	}
 	assert_int_equal(m->below.dram.reads.top, 0);
 	free_bus(&m->below.dram.channel);

@@ -13,27 +13,10 @@ enum { DEMAND_SHARE = 4 };
 struct lower_desc {
 	const char *name;      /* of the group of parameters */
 	enum level level;
-	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth, banks, line, arrays, array_busy;
+	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth, line, array_busy;
 	const char *replacement;
 	bool victim, duplex;
 };
-
-/* Those who give a line in some cycles each. */
-static int arrays_init(struct lower *l, const struct lower_desc *p, uint64_t window)
-{
-	int err = 0;
-
-	if (!p->array_busy)
-		return 0;
-	l->arrays = (uint32_t)p->arrays;
-	l->array_units = (uint32_t)p->array_busy * CALENDAR_UNITS;
-	l->array = calloc(l->arrays, sizeof *l->array);
-	if (!l->array)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < l->arrays && !err; i++)
-		err = calendar_init(&l->array[i], window);
-	return err;
-}
 
 static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above, uint64_t window)
 {
@@ -41,20 +24,17 @@ static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above
 
 	if (err)
 		return err;
-	divisor_init(&l->banks, (uint32_t)p->banks);
 	l->latency = (uint64_t)(p->latency > above ? p->latency - above : 1);
 	l->read_units = calendar_units((uint64_t)p->line, (uint64_t)p->bandwidth, 1);
 	l->write_units = calendar_units((uint64_t)p->line, (uint64_t)p->write_bandwidth, 1);
 	l->name = p->level;
 	l->victim = p->victim;
-	l->up = calloc((size_t)p->banks * 2, sizeof *l->up);
-	if (!l->up)
-		return -ENOMEM;
-	l->down = p->duplex ? l->up + p->banks : l->up;
-	for (int32_t i = 0; i < (p->duplex ? 2 : 1) * p->banks && !err; i++)
-		err = calendar_init(&l->up[i], window);
-	if (!err)
-		err = arrays_init(l, p, window);
+	l->down = p->duplex;
+	for (uint32_t i = 0; i <= l->down && !err; i++)
+		err = calendar_init(&l->bus[i], window);
+	l->array_units = (uint32_t)p->array_busy * CALENDAR_UNITS;
+	for (uint32_t i = 0; l->array_units && i < L2_ARRAYS && !err; i++)
+		err = calendar_init(&l->array[i], window);
 	if (!err)
 		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
 	return err;
@@ -62,14 +42,10 @@ static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above
 
 static void lower_fini(struct lower *l)
 {
-	for (uint32_t i = 0; l->up && i < 2 * l->banks.by; i++)
-		calendar_fini(&l->up[i]);
-	free(l->up);
-	l->up = l->down = NULL;
-	for (uint32_t i = 0; l->array && i < l->arrays; i++)
+	for (uint32_t i = 0; i < 2; i++)
+		calendar_fini(&l->bus[i]);
+	for (uint32_t i = 0; i < L2_ARRAYS; i++)
 		calendar_fini(&l->array[i]);
-	free(l->array);
-	l->array = NULL;
 	mshr_fini(&l->mshr);
 	cache_fini(&l->lines);
 }
@@ -79,13 +55,12 @@ int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t w
 #define LOWER(group, level_, victim_) { .name = #group, .level = level_, .replacement = desc->group##_replacement, \
 	.size = desc->group##_size, .ways = desc->group##_ways, .line = desc->group##_line, .latency = desc->group##_latency, \
 	.mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, .write_bandwidth = desc->group##_write_bandwidth, \
-	.banks = desc->group##_banks, .duplex = desc->group##_duplex, .victim = victim_ }
+	.duplex = desc->group##_duplex, .victim = victim_ }
 	struct lower_desc levels[MAX_LOWER] = {
 		LOWER(l2, LEVEL_L2, false),
 		LOWER(llc, LEVEL_LLC, desc->llc_victim),
 	};
 #undef LOWER
-	levels[0].arrays = desc->l2_arrays;
 	levels[0].array_busy = desc->l2_array_busy;
 	int32_t above = 0;
 	int err = 0;
@@ -119,14 +94,6 @@ void hierarchy_fini(struct hierarchy *h)
 	streamer_fini(&h->streamer);
 }
 
-/* Of the buses of all banks, that of `line`. */
-static struct calendar *bus_of(struct calendar *buses, const struct lower *l, uint64_t line)
-{
-	uint32_t bank;
-	divide(&l->banks, line, &bank);
-	return &buses[bank];
-}
-
 static void write_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_t line, bool dirty);
 
 /* `line` comes to stay at level `depth`: asked for at `cycle`, there at r->fill. */
@@ -156,7 +123,7 @@ static void write_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64
 	if (!dirty && !l->victim)
 		return;
 
-	uint64_t there = calendar_book(bus_of(l->down, l, line), cycle, l->write_units);
+	uint64_t there = calendar_book(&l->bus[l->down], cycle, l->write_units);
 	int64_t at = cache_find(&l->lines, line);
 	if (at >= 0) {
 		l->lines.lines[at].dirty |= dirty;
@@ -201,15 +168,15 @@ static void read_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_
 			r->pending = !line_claim(here, known);
 			r->fill = here->fill;
 			r->from = (enum level)here->from;
-		} else if (l->array) {
-			r->fill = calendar_book(&l->array[line % l->arrays], known, l->array_units);
+		} else if (l->array_units) {
+			r->fill = calendar_book(&l->array[line % L2_ARRAYS], known, l->array_units);
 		}
 		if (l->victim) {
 			r->dirty = here->dirty;
 			cache_drop(&l->lines, (uint64_t)at);
 		}
 	}
-	r->fill = calendar_book(bus_of(l->up, l, line), r->fill, l->read_units);
+	r->fill = calendar_book(&l->bus[0], r->fill, l->read_units);
 }
 
 /* A prefetch into the first level, or the second where the first is busy; found out at `cycle` that it is wanted. */
@@ -237,7 +204,7 @@ void hierarchy_read(struct hierarchy *h, uint64_t cycle, uint64_t line, enum rea
 	if (h->nr && ((who == READ_CODE && h->ideal_code) || (who == READ_DATA && h->ideal_data))) {
 		struct lower *l = &h->lower[0];
 		*r = (struct reply){ .from = l->name };
-		r->fill = calendar_book(bus_of(l->up, l, line), cycle + l->latency, l->read_units);
+		r->fill = calendar_book(&l->bus[0], cycle + l->latency, l->read_units);
 		return;
 	}
 	read_at(h, 0, cycle, line, r);
@@ -281,7 +248,7 @@ void hierarchy_read_near(struct hierarchy *h, uint64_t cycle, uint64_t line, enu
 	else if (!l->victim)
 		install(h, 0, cycle, line, &there);
 	*r = (struct reply){ .from = l->name };
-	r->fill = calendar_book(bus_of(l->up, l, line), cycle + l->latency, l->read_units);
+	r->fill = calendar_book(&l->bus[0], cycle + l->latency, l->read_units);
 }
 
 void hierarchy_write(struct hierarchy *h, uint64_t cycle, uint64_t line, bool dirty)

@@ -23,15 +23,15 @@
 #include "core/cache/prefetch.h"
 #include "core/params.h"
 
-enum { MAX_LOWER = 2 };
+enum { MAX_LOWER = 2, L2_ARRAYS = 8 };
 
 struct lower {
 	struct cache lines;
 	struct mshr mshr;      /* its misses */
-	struct calendar *up, *down; /* [banks.by]: to the level above, and from it; one and the same where those take turns */
-	struct divisor banks;
-	struct calendar *array; /* [arrays]: who gives its lines; NULL: no limit */
-	uint32_t arrays, array_units;
+	struct calendar bus[2]; /* to the level above; from it, where those do not take turns */
+	uint32_t down;         /* the bus that lines come down through */
+	uint32_t array_units;  /* that an array takes for a line; 0: no limit */
+	struct calendar array[L2_ARRAYS]; /* who gives its lines, interleaved by address */
 	uint64_t latency;      /* cycles beyond the level above */
 	uint32_t read_units, write_units; /* of a bus, for one line up and down */
 	enum level name;

@@ -6,7 +6,7 @@
  * not puts the whole access off until it is known. A miss takes a miss register at the start, and a line is usable by
  * whoever waits for it in the cycle of its fill.
  *
- * Not modelled: ports of L1 (the pipeline's are the limit; l1d.bandwidth, of all its banks, bounds the bytes that
+ * Not modelled: ports of L1 (the pipeline's are the limit; l1d.bandwidth bounds the bytes that
  * loads read in a cycle, and l1d.victim_ports close where an evicted line is taken out), conflicts of its banks, virtual
  * aliases, self-modifying code; prefetchers of L1 learn nothing from the wrong path, which is to be run again where it joins the
  * right one.
@@ -47,7 +47,7 @@ int memory_new(struct memory **out, const struct core_desc *d)
 	m->own_early = d->store_queue_prefetch;
 	m->page_shift = (uint32_t)d->page_bits;
 	m->page_mask = (1ull << d->page_bits) - 1;
-	m->port.bytes = (uint32_t)(d->l1d_bandwidth * d->l1d_banks);
+	m->port.bytes = (uint32_t)d->l1d_bandwidth;
 	m->stride_on = d->prefetch_l1_stride;
 	m->next_on = d->prefetch_l1_next;
 	m->next_on_miss = d->prefetch_l1_next_miss;

@@ -39,11 +39,11 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 	c->inverse[RESOURCE_RETIRE] = ratio(1, (uint64_t)d->commit_width);
 	c->inverse[RESOURCE_DRAIN] = ratio(1, (uint64_t)d->store_queue_drain_width);
 	c->inverse[RESOURCE_RESTART] = ticks(d->load_queue_restart);
-	c->inverse[RESOURCE_L2] = ratio(line, (uint64_t)d->l2_bandwidth * (uint64_t)d->l2_banks);
-	c->inverse[RESOURCE_LLC] = ratio(line, (uint64_t)d->llc_bandwidth * (uint64_t)d->llc_banks);
+	c->inverse[RESOURCE_L2] = ratio(line, (uint64_t)d->l2_bandwidth);
+	c->inverse[RESOURCE_LLC] = ratio(line, (uint64_t)d->llc_bandwidth);
 	c->inverse[RESOURCE_MEMORY] = ratio(line * (uint64_t)d->clock_mhz, (uint64_t)d->dram_bandwidth);
-	c->inverse[RESOURCE_L2_WRITE] = ratio(line, (uint64_t)d->l2_write_bandwidth * (uint64_t)d->l2_banks);
-	c->inverse[RESOURCE_LLC_WRITE] = ratio(line, (uint64_t)d->llc_write_bandwidth * (uint64_t)d->llc_banks);
+	c->inverse[RESOURCE_L2_WRITE] = ratio(line, (uint64_t)d->l2_write_bandwidth);
+	c->inverse[RESOURCE_LLC_WRITE] = ratio(line, (uint64_t)d->llc_write_bandwidth);
 	c->write[LEVEL_L2] = (struct bus){ c->inverse[RESOURCE_L2_WRITE],
 	                                   d->l2_duplex ? RESOURCE_L2_WRITE : RESOURCE_L2 };
 	c->write[LEVEL_LLC] = (struct bus){ c->inverse[RESOURCE_LLC_WRITE],

@@ -7,7 +7,10 @@
 #include "core/cycle.h"
 #include "record/timed.h"
 
-enum { LOOP_TIMES = 2 };
+enum {
+	LOOP_TIMES = 2,
+	PATH_SWITCH = 1,               /* cycles from the uop cache to the decoders, and back (uiCA) */
+};
 
 static inline uint16_t saturate(uint64_t v)
 {
@@ -236,7 +239,7 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 	else if (reads && f->run.lines.most)
 		cycle = later(cycle, f->run.deliver + 1);
 	if (f->path != FETCH_NONE && f->path != path && d->uopcache_sets)
-		cycle += (unsigned)d->uopcache_penalty;
+		cycle += PATH_SWITCH;
 	f->packet++;
 	if (d->fetch_packets) {
 		uint64_t old = f->packet - (unsigned)d->fetch_packets;
