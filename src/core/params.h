@@ -198,13 +198,15 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 #define CACHE_PARAMS_ONE(X, level, size_, ways_, latency_, least_, mshrs_) \
 	X(level, size, size_, 0, 1 << 30, "bytes", "capacity; 0: absent") \
 	X(level, ways, ways_, 1, 64, "ways", "associativity") \
-	X(level, line, 64, 16, 256, "bytes", "line size") \
 	X(level, latency, latency_, least_, 1000, "cycles", \
 	  "hit, from the start of the access (L1D: load to use; others: from the request in L1)") \
 	X(level, mshrs, mshrs_, 1, 1024, "lines", "outstanding misses (MSHRs, fill buffers)")
 #define CACHE_WIDTH_PARAMS(X, level, bw_) \
 	X(level, bandwidth, bw_, 1, 256, "bytes/cycle", "to the level above (L1D: to the core)")
 #define MEMORY_PARAMS(X) \
+	X(cache, line, 64, 16, 256, "bytes", "line size of all caches") \
+	X(cache, duplex, 0, 0, 1, "0/1", \
+	  "1: evictions come down to L2 and the last level beside fills going up; 0: they take turns") \
 	CACHE_PARAMS_ONE(X, l1i, 32768, 8, 1, 0, 8) \
 	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 1, 12) CACHE_WIDTH_PARAMS(X, l1d, 64) \
 	X(l1d, simple_latency, 4, 1, 20, "cycles", \
@@ -220,10 +222,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(l2, write_bandwidth, 64, 1, 256, "bytes/cycle", "from the level above, evicted lines") \
 	X(l2, array_busy, 0, 0, 100, "cycles", \
 	  "cycles that one of 8 data arrays, interleaved by line address, takes for a line read; 0: no limit") \
-	X(l2, duplex, 0, 0, 1, "0/1", "1: evictions come down beside fills going up; 0: they take turns") \
 	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 1, 48) CACHE_WIDTH_PARAMS(X, llc, 16) \
 	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "from the level above, evicted lines") \
-	X(llc, duplex, 0, 0, 1, "0/1", "1: evictions come down beside fills going up; 0: they take turns") \
 	X(llc, victim, 0, 0, 1, "0/1", "1: filled by evictions of the level above (non-inclusive); 0: by every fill") \
 	X(dram, latency_ns, 75, 0, 10000, "ns", "controller and interconnect, without the banks") \
 	X(dram, cas_ns, 14, 0, 1000, "ns", "column access (CAS)") \

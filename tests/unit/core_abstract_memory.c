@@ -233,7 +233,7 @@ static void test_307_stores_over_lines(void **state)
 static uint64_t cycles_of_stores(struct machine *m, uint32_t store, int32_t write_bandwidth, bool duplex)
 {
 	m->desc.l2_write_bandwidth = write_bandwidth;
-	m->desc.l2_duplex = duplex;
+	m->desc.cache_duplex = duplex;
 	m->nr_steps = 0;
 	for (int i = 0; i < 4096; i++)
 		run_access(m, store, 0x100000 + 64 * (uint64_t)(i % 1024), 8);

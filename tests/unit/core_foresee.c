@@ -149,7 +149,7 @@ static void same_unless_asked_for(void **state)
 	struct core_desc *a = &m->desc, b = *a;
 
 	b.rob_entries++;
-	b.l1d_line *= 2;
+	b.cache_line *= 2;
 	assert_true(foresight_same(a, &b));
 	b.branch_ras_entries++;
 	assert_false(foresight_same(a, &b));
@@ -162,7 +162,7 @@ static void same_unless_asked_for(void **state)
 	for (int32_t across = 0; across <= 1; across++) {
 		a->decode_fusion_across = across;
 		b = *a;
-		b.l1i_line *= 2;
+		b.cache_line *= 2;
 		assert_int_equal(foresight_same(a, &b), across);
 	}
 	machine_free(m);

@@ -160,7 +160,7 @@ static void slow_buses(struct core_desc *d)
 static void slow_buses_apart(struct core_desc *d)
 {
 	slow_buses(d);
-	d->l2_duplex = 1;
+	d->cache_duplex = 1;
 }
 
 /* A dirty line on its way down takes the bus between two that go up, unless there is one for each way; a clean one does not. */
@@ -336,11 +336,8 @@ static void wrong_descriptions(void **state)
 	struct core_desc d;
 
 	desc_plain(&d);
-	d.l2_line = 128;
-	refused(&d, "l1d.line", "all caches must have lines of one size");
-	desc_plain(&d);
-	d.l1d_line = d.l1i_line = d.l2_line = d.llc_line = 48;
-	refused(&d, "l1d.line", "48 is not a power of two");
+	d.cache_line = 48;
+	refused(&d, "cache.line", "48 is not a power of two");
 	desc_plain(&d);
 	d.l1d_size = 0;
 	refused(&d, "l1d", "0 bytes are less than one set of 8 lines");

@@ -13,23 +13,23 @@ enum { DEMAND_SHARE = 4 };
 struct lower_desc {
 	const char *name;      /* of the group of parameters */
 	enum level level;
-	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth, line, array_busy;
+	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth, array_busy;
 	const char *replacement;
-	bool victim, duplex;
+	bool victim;
 };
 
-static int lower_init(struct lower *l, const struct lower_desc *p, int32_t above, uint64_t window)
+static int lower_init(struct lower *l, const struct lower_desc *p, const struct core_desc *d, int32_t above, uint64_t window)
 {
-	int err = parts_cache(&l->lines, p->name, p->replacement, p->size, p->ways, p->line);
+	int err = parts_cache(&l->lines, p->name, p->replacement, p->size, p->ways, d->cache_line);
 
 	if (err)
 		return err;
 	l->latency = (uint64_t)(p->latency > above ? p->latency - above : 1);
-	l->read_units = calendar_units((uint64_t)p->line, (uint64_t)p->bandwidth, 1);
-	l->write_units = calendar_units((uint64_t)p->line, (uint64_t)p->write_bandwidth, 1);
+	l->read_units = calendar_units((uint64_t)d->cache_line, (uint64_t)p->bandwidth, 1);
+	l->write_units = calendar_units((uint64_t)d->cache_line, (uint64_t)p->write_bandwidth, 1);
 	l->name = p->level;
 	l->victim = p->victim;
-	l->down = p->duplex;
+	l->down = (uint32_t)d->cache_duplex;
 	for (uint32_t i = 0; i <= l->down && !err; i++)
 		err = calendar_init(&l->bus[i], window);
 	l->array_units = (uint32_t)p->array_busy * CALENDAR_UNITS;
@@ -53,9 +53,9 @@ static void lower_fini(struct lower *l)
 int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t window)
 {
 #define LOWER(group, level_, victim_) { .name = #group, .level = level_, .replacement = desc->group##_replacement, \
-	.size = desc->group##_size, .ways = desc->group##_ways, .line = desc->group##_line, .latency = desc->group##_latency, \
+	.size = desc->group##_size, .ways = desc->group##_ways, .latency = desc->group##_latency, \
 	.mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, .write_bandwidth = desc->group##_write_bandwidth, \
-	.duplex = desc->group##_duplex, .victim = victim_ }
+	.victim = victim_ }
 	struct lower_desc levels[MAX_LOWER] = {
 		LOWER(l2, LEVEL_L2, false),
 		LOWER(llc, LEVEL_LLC, desc->llc_victim),
@@ -72,14 +72,14 @@ int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t w
 	for (uint32_t i = 0; i < MAX_LOWER && !err; i++) {
 		if (!levels[i].size)
 			continue;
-		err = lower_init(&h->lower[h->nr++], &levels[i], above, window);
+		err = lower_init(&h->lower[h->nr++], &levels[i], desc, above, window);
 		above = levels[i].latency;
 	}
 	if (!err)
-		err = dram_init(&h->dram, desc, (uint32_t)desc->l1d_line, window);
+		err = dram_init(&h->dram, desc, (uint32_t)desc->cache_line, window);
 	if (!err)
 		err = streamer_init(&h->streamer, h->nr ? (uint32_t)desc->prefetch_l2_stream : 0,
-			(uint32_t)desc->prefetch_l2_stream_ahead, STREAM_DEGREE, (uint32_t)desc->l1d_line);
+			(uint32_t)desc->prefetch_l2_stream_ahead, STREAM_DEGREE, (uint32_t)desc->cache_line);
 	if (err)
 		hierarchy_fini(h);
 	return err;

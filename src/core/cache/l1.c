@@ -15,20 +15,20 @@
 struct l1_desc {
 	const char *name, *tlb_name; /* of their groups of parameters */
 	const char *replacement;
-	int32_t size, ways, line, latency, mshrs, tlb_entries, tlb_ways;
+	int32_t size, ways, latency, mshrs, tlb_entries, tlb_ways;
 	int32_t set_fill;
 	bool ideal, ideal_tlb;
 };
 
-static int l1_init(struct l1 *l, const struct l1_desc *p, enum reader reader, uint64_t window)
+static int l1_init(struct l1 *l, const struct l1_desc *p, int32_t line, enum reader reader, uint64_t window)
 {
 	l->latency = (uint64_t)p->latency;
 	l->reader = reader;
 	l->ideal = p->ideal;
 	l->ideal_tlb = p->ideal_tlb;
 	l->set.cycles = (uint64_t)p->set_fill;
-	int err = parts_cache(&l->lines, p->name, p->replacement, p->size, p->ways, p->line);
-	if (!err && l->set.cycles && !(l->set.coming = calloc((size_t)(p->size / (p->ways * p->line)), sizeof *l->set.coming)))
+	int err = parts_cache(&l->lines, p->name, p->replacement, p->size, p->ways, line);
+	if (!err && l->set.cycles && !(l->set.coming = calloc((size_t)(p->size / (p->ways * line)), sizeof *l->set.coming)))
 		err = -ENOMEM;
 	if (!err)
 		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
@@ -48,17 +48,17 @@ static void l1_fini(struct l1 *l)
 int memory_l1_init(struct memory *m, const struct core_desc *d, uint64_t window)
 {
 #define L1(group, tlb, ideal_, ideal_tlb_) { .name = #group, .tlb_name = #tlb, .replacement = d->group##_replacement, \
-	.size = d->group##_size, .ways = d->group##_ways, .line = d->group##_line, .latency = d->group##_latency, \
+	.size = d->group##_size, .ways = d->group##_ways, .latency = d->group##_latency, \
 	.mshrs = d->group##_mshrs, .tlb_entries = d->tlb##_entries, .tlb_ways = d->tlb##_ways, \
 	.ideal = d->ideal.ideal_, .ideal_tlb = d->ideal.ideal_tlb_ }
 	struct l1_desc data = L1(l1d, dtlb, l1d, dtlb);
 	const struct l1_desc code = L1(l1i, itlb, l1i, itlb);
 #undef L1
 	data.set_fill = d->l1d_set_fill;
-	int err = l1_init(&m->data, &data, READ_DATA, window);
+	int err = l1_init(&m->data, &data, d->cache_line, READ_DATA, window);
 
 	if (!err)
-		err = l1_init(&m->code, &code, READ_CODE, window);
+		err = l1_init(&m->code, &code, d->cache_line, READ_CODE, window);
 	if (!err)
 		err = stride_init(&m->stride, (uint32_t)d->prefetch_l1_stride, STRIDE_LONGEST);
 	next_line_init(&m->next_line);

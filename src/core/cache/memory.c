@@ -42,8 +42,8 @@ int memory_new(struct memory **out, const struct core_desc *d)
 	struct memory *m = calloc(1, sizeof *m);
 	if (!m)
 		return -ENOMEM;
-	m->line_shift = (uint32_t)__builtin_ctz((uint32_t)d->l1d_line);
-	m->line_mask = (uint64_t)d->l1d_line - 1;
+	m->line_shift = (uint32_t)__builtin_ctz((uint32_t)d->cache_line);
+	m->line_mask = (uint64_t)d->cache_line - 1;
 	m->own_early = d->store_queue_prefetch;
 	m->page_shift = (uint32_t)d->page_bits;
 	m->page_mask = (1ull << d->page_bits) - 1;

@@ -6,12 +6,10 @@
 
 int parts_lines(const struct core_desc *d)
 {
-	int32_t line = d->l1d_line;
+	int32_t line = d->cache_line;
 
 	if (line & (line - 1))
-		return error_set(EINVAL, "l1d.line", "%d is not a power of two", line);
-	if (d->l1i_line != line || (d->l2_size && d->l2_line != line) || (d->llc_size && d->llc_line != line))
-		return error_set(EINVAL, "l1d.line", "all caches must have lines of one size");
+		return error_set(EINVAL, "cache.line", "%d is not a power of two", line);
 	return 0;
 }
 

@@ -164,8 +164,8 @@ static void make(struct chrono *v, const struct core_desc *d)
 	v->queued = ring(v, &v->ring_mask, slots);
 	v->loads = ring(v, &v->loads_mask, v->cost.load_queue);
 	v->stores = ring(v, &v->stores_mask, v->cost.store_queue);
-	v->line1 = arrivals_new(v, d->l1d_size / d->l1d_line);
-	v->line2 = arrivals_new(v, 1 + (d->l2_size ? d->l2_size : d->llc_size) / d->l1d_line);
+	v->line1 = arrivals_new(v, d->l1d_size / d->cache_line);
+	v->line2 = arrivals_new(v, 1 + (d->l2_size ? d->l2_size : d->llc_size) / d->cache_line);
 	v->written = times_new(v, STORE_RING);
 	v->freed = times_new(v, STORE_RING);
 	if (d->forward_renamed)

@@ -22,7 +22,7 @@ static uint64_t beyond(uint64_t all, uint64_t part)
 
 static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 {
-	uint64_t line = (uint64_t)d->l1d_line;
+	uint64_t line = (uint64_t)d->cache_line;
 
 	c->inverse[RESOURCE_FRONTEND] = ratio(1, (uint64_t)d->rename_width);
 	c->lines = d->uopcache_whole;
@@ -45,9 +45,9 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 	c->inverse[RESOURCE_L2_WRITE] = ratio(line, (uint64_t)d->l2_write_bandwidth);
 	c->inverse[RESOURCE_LLC_WRITE] = ratio(line, (uint64_t)d->llc_write_bandwidth);
 	c->write[LEVEL_L2] = (struct bus){ c->inverse[RESOURCE_L2_WRITE],
-	                                   d->l2_duplex ? RESOURCE_L2_WRITE : RESOURCE_L2 };
+	                                   d->cache_duplex ? RESOURCE_L2_WRITE : RESOURCE_L2 };
 	c->write[LEVEL_LLC] = (struct bus){ c->inverse[RESOURCE_LLC_WRITE],
-	                                    d->llc_duplex ? RESOURCE_LLC_WRITE : RESOURCE_LLC };
+	                                    d->cache_duplex ? RESOURCE_LLC_WRITE : RESOURCE_LLC };
 	c->write[LEVEL_MEMORY] = (struct bus){ c->inverse[RESOURCE_MEMORY], RESOURCE_MEMORY };
 	c->inverse[RESOURCE_WALK] = ratio(1, (uint64_t)d->walk_walkers);
 	for (unsigned i = 0; i < CORE_UNITS; i++)
@@ -137,7 +137,7 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	c->fence = ticks(d->fence_latency);
 	c->lock = ticks(d->lock_latency);
 	c->repeat_startup = ticks(d->repeat_startup);
-	c->repeat_line = ratio((uint64_t)d->l1d_line, (uint64_t)d->repeat_bytes);
+	c->repeat_line = ratio((uint64_t)d->cache_line, (uint64_t)d->repeat_bytes);
 	c->repeat_slow = ticks(d->repeat_slow);
 	c->runahead = (uint32_t)d->fetch_runahead;
 	c->rob = (uint32_t)d->rob_entries;

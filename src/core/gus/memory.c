@@ -9,11 +9,11 @@ static int lower_set_up(struct outcome_memory *m, const struct core_desc *d)
 	const struct {
 		const char *name, *replacement;
 		enum level level;
-		int32_t size, ways, line;
+		int32_t size, ways;
 		bool victim;
 	} levels[] = {
-		{ "l2", d->l2_replacement, LEVEL_L2, d->l2_size, d->l2_ways, d->l2_line, false },
-		{ "llc", d->llc_replacement, LEVEL_LLC, d->llc_size, d->llc_ways, d->llc_line, d->llc_victim },
+		{ "l2", d->l2_replacement, LEVEL_L2, d->l2_size, d->l2_ways, false },
+		{ "llc", d->llc_replacement, LEVEL_LLC, d->llc_size, d->llc_ways, d->llc_victim },
 	};
 	int err = 0;
 
@@ -24,14 +24,14 @@ static int lower_set_up(struct outcome_memory *m, const struct core_desc *d)
 		l->name = levels[i].level;
 		l->victim = levels[i].victim;
 		err = parts_cache(&l->lines, levels[i].name, levels[i].replacement, levels[i].size, levels[i].ways,
-		                  levels[i].line);
+		                  d->cache_line);
 	}
 	return err;
 }
 
 int outcome_memory_init(struct outcome_memory *m, const struct core_desc *d)
 {
-	int32_t line = d->l1d_line;
+	int32_t line = d->cache_line;
 	int err;
 
 	*m = (struct outcome_memory){

@@ -356,7 +356,7 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 		last = cycle;
 		if (s < end) {
 			any = true;
-			if (__builtin_expect(i < nr && crosses(s, (unsigned)o->desc->l1d_line), 0))
+			if (__builtin_expect(i < nr && crosses(s, (unsigned)o->desc->cache_line), 0))
 				cycle = split_load(o, a, &a->uop[i], cycle, s);
 			a->load_sooner = 0;
 			uint64_t there = load(o, a, i < nr ? &a->uop[i] : NULL, cycle + a->in->address_extra, s++);

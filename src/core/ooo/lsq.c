@@ -171,7 +171,7 @@ static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes,
 	if (!bytes)
 		return start + 1;
 	memory_store(q->memory, start, addr, bytes, pc, &a);
-	if ((addr ^ (addr + bytes - 1)) & ~((uint64_t)q->desc->l1d_line - 1))
+	if ((addr ^ (addr + bytes - 1)) & ~((uint64_t)q->desc->cache_line - 1))
 		a.done = later(a.done, take_write(q, start) + 1);
 	/* drain_width writes a cycle: the next may start in the cycle this one is written in L1D. */
 	if (a.done > start + 1)

@@ -308,7 +308,7 @@ static bool same_pairs(const struct core_desc *a, const struct core_desc *b)
 	bool across = a->decode_fusion_across && b->decode_fusion_across;
 
 	return a->decode_macro_fusion == b->decode_macro_fusion &&
-		a->decode_fusion_across == b->decode_fusion_across && (across || a->l1i_line == b->l1i_line);
+		a->decode_fusion_across == b->decode_fusion_across && (across || a->cache_line == b->cache_line);
 }
 
 bool foresight_same(const struct core_desc *a, const struct core_desc *b)

@@ -22,7 +22,7 @@ static inline bool pair_fuses(const struct core_desc *d, const struct insn *firs
 	uint64_t last = second->pc + second->length - 1;
 
 	return d->decode_macro_fusion && second->branch == BRANCH_CONDITIONAL && second->pc == first->pc + first->length &&
-		(d->decode_fusion_across || (first->pc ^ last) < (uint64_t)d->l1i_line);
+		(d->decode_fusion_across || (first->pc ^ last) < (uint64_t)d->cache_line);
 }
 
 /* The branch that `in`, executed by step s[0], is fused with: what the step behind executes, if nothing comes between; NULL: none. */
