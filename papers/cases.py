@@ -8,7 +8,7 @@ TITLE = "TEA: the case studies lbm and nab"
 CORE = "boom"
 DISTANCES = range(7)
 FLAGS = {"default": [], "-ffinite-math-only": ["-ffinite-math-only"], "-ffast-math": ["-ffast-math"]}
-RELIEF = {"64 miss registers": ["--set", "l1d.mshrs=64"], "no next-line prefetcher": ["--set", "prefetch.l1_next_miss=0"],
+RELIEF = {"64 miss registers": ["--set", "l1d.mshrs=64"], "no next-line prefetcher": ["--set", "prefetch.l1_next=0"],
           "four times the memory bandwidth": ["--scale", "dram.bandwidth=4"]}
 
 LBM = """

@@ -289,7 +289,7 @@ int core_desc_scale(struct core_desc *d, const char *assignment)
 		ret = error_set(EINVAL, what, "%s is not a number, and cannot be scaled", name);
 	} else if (i < 0) {
 		ret = param_unknown(what, name);
-	} else if (!strcmp(core_params[i].unit, "ports") || !strcmp(core_params[i].unit, "0/1")) {
+	} else if (!strcmp(core_params[i].unit, "ports") || g_str_has_prefix(core_params[i].unit, "0/1")) {
 		ret = error_set(EINVAL, what, "%s is not a quantity, and cannot be scaled", name);
 		error_remedy("use --set");
 	} else if (end == value || *end || !isfinite(factor) || factor < 0) {

@@ -38,10 +38,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(uopcache, max_ways, 3, 1, 16, "ways", \
 	  "ways that one window may take; a window that needs more is not cached") \
 	X(uopcache, width, 6, 1, 32, "uops/cycle", "uops delivered per cycle on a hit") \
-	X(uopcache, whole, 0, 0, 1, "0/1", \
-	  "1: ways are read whole: width / line_uops a cycle, line_uops instructions of the path each") \
-	X(uopcache, whole_again, 0, 0, 4, "cycles", \
-	  "bubble within a window before each further width / line_uops ways read whole") \
+	X(uopcache, whole, 0, 0, 5, "cycles", \
+	  "ways are read whole, line_uops instructions each: so long for width / line_uops of a window; 0: not") \
 	X(uopcache, latency, 6, 0, 20, "cycles", "fetch to the uop queue on a hit") \
 	X(uopcache, jcc_erratum, 0, 0, 1, "0/1", \
 	  "1: windows with a jump that crosses or ends on a 32-byte boundary are not cached") \
@@ -148,10 +146,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	  "stores written into L1D per cycle; one that crosses a line is written in two") \
 	X(store_queue, merge_bytes, 0, 0, 64, "bytes", \
 	  "aligned block within which successive stores coalesce; a store across two is two; 0: none") \
-	X(store_queue, part_recent, 0, 0, 50, "cycles", \
-	  "coalescing: so long behind a write, a partial store to the same 4 bytes fails") \
 	X(store_queue, part_again, 0, 0, 50, "cycles", \
-	  "coalescing: retry delay of a partial store that fails, and of all behind it") \
+	  "coalescing: retry delay of a part of 4 bytes less than 5 cycles behind a write of them; 0: none") \
 	X(store_queue, prefetch, 1, 0, 1, "0/1", \
 	  "1: ownership of a line is requested when the store's address is known; 0: at the head") \
 	X(store_queue, ordered, 1, 0, 1, "0/1", \
@@ -212,10 +208,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(l1d, simple_latency, 4, 1, 20, "cycles", \
 	  "load to use of an integer load with a simple address whose base was loaded") \
 	X(l1d, victim_ports, 0, 0, 65535, "ports", \
-	  "load ports that close while L1D reads out a dirty victim; 0: none (ooo only)") \
-	X(l1d, victim_again, 0, 0, 1, "0/1", \
-	  "1: victim_ports close again if between accesses of a line-crossing load, once a victim (ooo only)") \
-	X(l1d, fill_writes, 0, 0, 1, "0/1", "1: a fill of L1D takes a cycle from store writes (ooo only)") \
+	  "load ports that close while L1D reads out a dirty victim; fills keep stores out; 0: neither (ooo only)") \
 	X(l1d, set_fill, 0, 0, 100, "cycles", \
 	  "least interval of fills of one set; the victim stays until then; 0: no limit (ooo only)") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 1, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \
@@ -256,8 +249,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(page, bits, 12, 12, 30, "log2 bytes", "page size the TLBs see: 12 or 21") \
 	X(page, colour_seed, 1, 0, 2147483647, "", "seed of the virtual-to-physical hash; 0: identity") \
 	X(prefetch, l1_stride, 0, 0, 256, "entries", "L1D stride prefetcher, by instruction; 0: none") \
-	X(prefetch, l1_next, 0, 0, 1, "0/1", "1: next line into L1D on an ascending access to a recently filled line") \
-	X(prefetch, l1_next_miss, 0, 0, 1, "0/1", "1: next line into L1D on every miss (BOOM)") \
+	X(prefetch, l1_next, 0, 0, 2, "0/1/2", \
+	  "next line into L1D: 1: on an ascending access to a recently filled line; 2: on every miss (BOOM)") \
 	X(prefetch, l1i_next, 0, 0, 8, "lines", "next lines into L1I on every miss") \
 	X(prefetch, l2_adjacent, 0, 0, 1, "0/1", "1: the other line of a 128-byte pair on an L2 miss") \
 	X(prefetch, l2_stream, 0, 0, 256, "pages", "L2 streamer: pages tracked; 0: none") \

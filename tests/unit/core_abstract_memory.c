@@ -427,7 +427,6 @@ static void test_314_merged(void **state)
 		m->desc.split_line_store = 0;
 		m->desc.store_queue_entries = 32;
 		m->desc.store_queue_merge_bytes = 32;
-		m->desc.store_queue_part_recent = 5;
 		m->desc.store_queue_part_again = 3;
 		for (int i = 0; i < 300; i++)
 			run_access(m, store, kind[k].addr + (uint64_t)(i % kind[k].nr) * kind[k].step, kind[k].bytes);

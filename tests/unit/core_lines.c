@@ -32,8 +32,7 @@ static struct machine *lines_new(void)
 	m->desc.uopcache_window = 64;
 	m->desc.uopcache_max_ways = 16;
 	m->desc.uopcache_width = 12;
-	m->desc.uopcache_whole = 1;
-	m->desc.uopcache_whole_again = 1;
+	m->desc.uopcache_whole = 2;
 	m->desc.queue_entries = 64;
 	m->desc.rename_width = m->desc.commit_width = 16;
 	m->desc.ideal.branch = true;

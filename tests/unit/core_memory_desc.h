@@ -26,7 +26,7 @@ static inline void desc_defaults(struct core_desc *d)
 /* Every prefetcher off. */
 static inline void desc_no_prefetch(struct core_desc *d)
 {
-	d->prefetch_l1_stride = d->prefetch_l1_next = d->prefetch_l1_next_miss = d->prefetch_l1i_next = 0;
+	d->prefetch_l1_stride = d->prefetch_l1_next = d->prefetch_l1i_next = 0;
 	d->prefetch_l2_adjacent = d->prefetch_l2_stream = 0;
 }
 

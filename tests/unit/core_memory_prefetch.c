@@ -93,7 +93,7 @@ static void next_line(void **state)
 
 static void next_miss(struct core_desc *d)
 {
-	d->prefetch_l1_next_miss = 1;
+	d->prefetch_l1_next = 2;
 }
 
 static void next_line_on_miss(void **state)
@@ -118,7 +118,7 @@ static void next_line_on_miss(void **state)
 
 static void next_miss_one(struct core_desc *d)
 {
-	d->prefetch_l1_next_miss = 1;
+	d->prefetch_l1_next = 2;
 	d->l1d_mshrs = 1;
 }
 

@@ -379,7 +379,6 @@ static void t332_merged(void **state)
 		m->desc.split_line_store = 1;
 		m->desc.store_queue_entries = 8;
 		m->desc.store_queue_merge_bytes = 32;
-		m->desc.store_queue_part_recent = 5;
 		m->desc.store_queue_part_again = 3;
 		uint32_t store = make_store(m, R2, R1);
 		for (int i = 0; i < 60; i++)
@@ -444,7 +443,7 @@ static void t334_victims(void **state)
  */
 static void t336_victims_again(void **state)
 {
-	static const struct { int32_t again; unsigned before; uint64_t cycles; } kind[] = { { 0, 1, 200 }, { 1, 1, 201 }, { 0, 3, 201 }, { 1, 3, 201 } };
+	static const struct { unsigned before; uint64_t cycles; } kind[] = { { 1, 201 }, { 3, 201 } };
 	enum { LOADS = 200, BEFORE = 7, FIRST = 0x10000, SECOND = 0x11000, OTHER = 0x10040, ACROSS = 0x1007c };
 
 	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
@@ -452,7 +451,6 @@ static void t336_victims_again(void **state)
 		m->desc.l1d_size = 4096;
 		m->desc.l1d_ways = 1;
 		m->desc.l1d_victim_ports = MEM;
-		m->desc.l1d_victim_again = kind[k].again;
 		m->desc.rob_entries = m->desc.load_queue_entries = 512;
 		uint32_t store = make_store(m, R2, 0), read = make_load(m, R3, R1), apart = make_flagged(m, INSN_SERIALIZE);
 		run_access(m, read, OTHER, 8);
@@ -485,7 +483,7 @@ static void t338_fill_writes(void **state)
 	for (int32_t writes = 0; writes <= 1; writes++) {
 		for (int miss = 0; miss <= 1; miss++) {
 			struct machine *m = machine_new();
-			m->desc.l1d_fill_writes = writes;
+			m->desc.l1d_victim_ports = writes ? MEM : 0;
 			m->desc.ideal.l2d = true;
 			m->desc.store_queue_entries = 2 * STORES;
 			uint32_t store = make_store(m, R2, 0), read = make_load(m, R3, R2), between = make_load(m, R3, R4);

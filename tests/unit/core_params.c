@@ -108,7 +108,7 @@ static void shipped_cores_load(void **state)
 static bool part_is_absent(const struct core_desc *d, const char *param)
 {
 	const struct { const char *prefix; bool absent; } parts[] = {
-		{ "uopcache.", !d->uopcache_sets }, { "uopcache.whole_", !d->uopcache_whole }, { "l2.", !d->l2_size }, { "llc.", !d->llc_size },
+		{ "uopcache.", !d->uopcache_sets }, { "l2.", !d->l2_size }, { "llc.", !d->llc_size },
 		{ "branch.indirect_", !d->branch_indirect_entries }, { "rename.move_", !d->rename_move_slots },
 		{ "rename.bind_", !d->rename_bind_ports }, { "rename.bind_pairs", !d->rename_bind_pairs }, { "rename.bind_turn", !d->rename_bind_turn },
 		{ "branch.taken_in_flight", !d->branch_taken_in_flight }, { "load_queue.data_ports", !d->load_queue_data_ports },
@@ -126,7 +126,6 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "forward.renamed_plain", !d->forward_renamed_plain },
 		{ "issue.in_vain", !d->issue_in_vain }, { "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
 		{ "forward.wide", !d->forward_wide },
-		{ "l1d.fill_writes", !d->l1d_fill_writes },
 		{ "waiting.alternate", !d->waiting_alternate },
 	};
 
@@ -182,7 +181,7 @@ static void boom_is_table_2(void **state)
 	assert_int_equal(d.l1d_size, 32768);
 	assert_int_equal(d.l1d_ways, 8);
 	assert_int_equal(d.l1d_mshrs, 16);
-	assert_int_equal(d.prefetch_l1_next_miss, 1);
+	assert_int_equal(d.prefetch_l1_next, 2);
 	assert_int_equal(d.l2_size, 0);
 	assert_int_equal(d.llc_size, 2 << 20);
 	assert_int_equal(d.llc_ways, 16);

@@ -156,7 +156,6 @@ static void equip(struct core_desc *d, unsigned feature)
 		break;
 	case 3:
 		d->store_queue_merge_bytes = 32;
-		d->store_queue_part_recent = 5;
 		d->store_queue_part_again = 3;
 		break;
 	case 4:

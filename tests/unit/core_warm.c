@@ -369,7 +369,8 @@ static void t411_state_of_a_skylake(void **state)
 	same_state(&d, 1 << 22);
 	same_state(&d, 1 << 26);
 	d.l1d_set_fill = 3;
-	d.prefetch_l1_next_miss = d.prefetch_l2_adjacent = 1;
+	d.prefetch_l1_next = 2;
+	d.prefetch_l2_adjacent = 1;
 	same_state(&d, 1 << 22);
 }
 

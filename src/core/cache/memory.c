@@ -49,8 +49,8 @@ int memory_new(struct memory **out, const struct core_desc *d)
 	m->page_mask = (1ull << d->page_bits) - 1;
 	m->port.bytes = (uint32_t)d->l1d_bandwidth;
 	m->stride_on = d->prefetch_l1_stride;
-	m->next_on = d->prefetch_l1_next;
-	m->next_on_miss = d->prefetch_l1_next_miss;
+	m->next_on = d->prefetch_l1_next == 1;
+	m->next_on_miss = d->prefetch_l1_next == 2;
 	m->code_next = (uint32_t)d->prefetch_l1i_next;
 	m->split_line = (uint64_t)d->split_line_latency;
 	m->split_page = (uint64_t)d->split_page_latency;

@@ -31,8 +31,7 @@ struct access {
 };
 
 /*
- * Cycles in which lines come into L1D, and in which changed ones leave it, for who stops stores and closes ports then (l1d.fill_writes,
- * l1d.victim_ports); of more than it holds, the first.
+ * Cycles in which lines come into L1D, and in which changed ones leave it, for who stops stores and closes ports then (l1d.victim_ports); of more than it holds, the first.
  */
 struct line_traffic {
 	uint32_t nr_come, nr_leave;

@@ -85,7 +85,7 @@ static void levels(struct abstract_costs *c, const struct core_desc *d)
 	c->split[SPLIT_LINE] = ticks(d->split_line_latency);
 	c->split[SPLIT_PAGE] = ticks(d->split_page_latency);
 	c->leave = d->store_queue_merge_bytes ? ratio(1, MERGE_WIDTH) : 0;
-	c->part_recent = ticks(d->store_queue_part_recent);
+	c->part_recent = d->store_queue_part_again ? ticks(MERGE_RECENT) : 0;
 	c->part_again = ticks(d->store_queue_part_again);
 	c->split_store[SPLIT_LINE] = beyond(ticks(d->split_line_store), c->inverse[RESOURCE_DRAIN]);
 	c->split_store[SPLIT_PAGE] = beyond(ticks(d->split_page_store), c->inverse[RESOURCE_DRAIN]);

@@ -36,7 +36,7 @@ int outcome_memory_init(struct outcome_memory *m, const struct core_desc *d)
 
 	*m = (struct outcome_memory){
 		.page_shift = (unsigned)d->page_bits, .stride_on = d->prefetch_l1_stride,
-		.next_on = d->prefetch_l1_next, .next_on_miss = d->prefetch_l1_next_miss,
+		.next_on = d->prefetch_l1_next == 1, .next_on_miss = d->prefetch_l1_next == 2,
 		.adjacent = d->prefetch_l2_adjacent, .code_next = (unsigned)d->prefetch_l1i_next,
 		.data = { .ideal = d->ideal.l1d, .ideal_tlb = d->ideal.dtlb, .ideal_below = d->ideal.l2d },
 		.code = { .ideal = d->ideal.l1i, .ideal_tlb = d->ideal.itlb, .ideal_below = d->ideal.l2i },

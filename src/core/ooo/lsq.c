@@ -133,7 +133,7 @@ static uint64_t write_merged(struct lsq *q, uint64_t addr, uint32_t bytes, uint6
 	for (uint64_t i = 0; i < is.blocks; i++) {
 		if (i || !is.joins || q->drain_start < left) {
 			left = take_write(q, later(left, q->drain_start));
-			if (is.part_of && before + (unsigned)d->store_queue_part_recent > left)
+			if (is.part_of && before + MERGE_RECENT > left)
 				left = take_write(q, left + (unsigned)d->store_queue_part_again);
 		}
 		if (!i)

@@ -53,7 +53,7 @@ struct lsq {
 	uint64_t nr_nodes;
 	uint64_t bucket[LSQ_BUCKETS];  /* number of the youngest node + 1 */
 
-	struct ports *ports;           /* where stores wait for the lines that come (l1d.fill_writes); NULL: they do not */
+	struct ports *ports;           /* where stores wait for the lines that come (l1d.victim_ports); NULL: they do not */
 	uint64_t drain_start, drain_done; /* of the youngest store; drain starts never decrease */
 	uint32_t drain_used;           /* started in drain_start */
 	uint64_t merge_start;          /* store_queue.merge_bytes: cycle in which the youngest stores leave for their write */

@@ -63,7 +63,7 @@ static void close_ports(struct ooo *o)
 {
 	struct line_traffic *p = &o->passing;
 
-	for (unsigned i = 0; i < p->nr_come && o->desc->l1d_fill_writes; i++)
+	for (unsigned i = 0; i < p->nr_come; i++)
 		ports_take(&o->ports, LANE_WRITE, later(p->come[i], o->ports.base));
 	for (unsigned i = 0; i < p->nr_leave; i++)
 		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, later(p->leave[i], o->ports.base), true);
@@ -472,10 +472,10 @@ static int ooo_open(struct core **out, const struct core_desc *desc, struct code
 		ooo_close((struct core *)o);
 		return ret;
 	}
-	if (desc->l1d_victim_ports || desc->l1d_fill_writes)
+	if (desc->l1d_victim_ports) {
 		memory_tell_passing(o->memory, &o->passing);
-	if (desc->l1d_fill_writes)
 		o->lsq.ports = &o->ports;
+	}
 	rename_init(o);
 	*out = (struct core *)o;
 	return 0;

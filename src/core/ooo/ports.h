@@ -20,7 +20,7 @@ enum {
 	PORT_WINDOW = 32768,                   /* cycles */
 	PORT_WORDS = PORT_WINDOW / 64,
 	LANE_RESTART = CORE_PORTS + CORE_UNITS, /* what starts loads anew */
-	LANE_WRITE,                            /* L1D is written: by stores, and where l1d.fill_writes by lines that come */
+	LANE_WRITE,                            /* L1D is written: by stores, and where there are l1d.victim_ports by lines that come */
 	LANE_CLOSED,                           /* set where ports were closed (ports_close()) */
 	PORT_LANES,                            /* ports, then units, then these */
 };

@@ -38,8 +38,11 @@ static inline void lines_init(struct uop_lines *l, const struct core_desc *d)
 {
 	uint32_t most = (uint32_t)(d->uopcache_width / d->uopcache_line_uops);
 
-	*l = (struct uop_lines){ .each = (uint32_t)d->uopcache_line_uops, .again = (uint32_t)d->uopcache_whole_again };
-	l->most = d->uopcache_sets && d->uopcache_whole ? most ? most : 1 : 0;
+	*l = (struct uop_lines){ .each = (uint32_t)d->uopcache_line_uops };
+	if (d->uopcache_sets && d->uopcache_whole) {
+		l->most = most ? most : 1;
+		l->again = (uint32_t)d->uopcache_whole - 1;
+	}
 	l->used = l->most;
 }
 

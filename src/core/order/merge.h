@@ -14,6 +14,7 @@
 enum {
 	MERGE_STORES = 16,             /* that a store of a part of 4 bytes is held against */
 	MERGE_WIDTH = 2,               /* stores to one block that leave the queue in a cycle */
+	MERGE_RECENT = 5,              /* cycles from a write in which a part of its 4 bytes fails (store_queue.part_again) */
 };
 
 struct merge {
@@ -37,7 +38,7 @@ static inline struct merging merge_store(struct merge *m, const struct core_desc
 	m->block = last / size + 1;
 	if (is.joins && is.blocks > 1) /* what is in the first block comes into a write that waits: only the others are written anew */
 		word = (addr / size + 1) * size / 4;
-	if ((addr | bytes) % 4 && d->store_queue_part_recent) {
+	if ((addr | bytes) % 4 && d->store_queue_part_again) {
 		for (unsigned back = 1; back <= MERGE_STORES && back <= n && !is.part_of; back++)
 			if (m->store[(n - back) % MERGE_STORES].word < end && word < m->store[(n - back) % MERGE_STORES].end)
 				is.part_of = back;
