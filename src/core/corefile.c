@@ -369,7 +369,7 @@ static int interpret(struct core_desc *d, const struct gathered *g)
 static void defaults(struct core_desc *d)
 {
 	memset(d, 0, sizeof *d);
-#define X(group, name, def, min, max, unit, help) d->group##_##name = def;
+#define X(group, name, def, min, max, unit, help, ...) d->group##_##name = def;
 	CORE_PARAMS(X)
 #undef X
 #define X(field, key, def, help) strcpy(d->field, def);

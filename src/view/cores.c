@@ -144,6 +144,10 @@ static void parameter_text(struct text *t, const struct core_desc *d, unsigned p
 		fprintf(t->out, "%6s", "");
 		text_fill(t, 6, 6, p->help);
 	}
+	if (*p->bought) {
+		fprintf(t->out, "%6sbought: ", "");
+		text_fill(t, 14, 14, p->bought);
+	}
 }
 
 static void one_text(struct text *t, const struct core_desc *d)
@@ -242,6 +246,8 @@ static void one_json(struct json *j, const struct core_desc *d)
 		json_end_array(j);
 		json_int(j, "default", p->def);
 		json_string(j, "help", p->help);
+		if (*p->bought)
+			json_string(j, "bought", p->bought);
 		json_string(j, "source", source_of(d, p->name));
 		json_end_object(j);
 	}

@@ -14,7 +14,7 @@ enum { PC = 0x400000 };
 static inline void desc_defaults(struct core_desc *d)
 {
 	*d = (struct core_desc){
-#define X(group, name, def, min, max, unit, help) .group##_##name = def,
+#define X(group, name, def, min, max, unit, help, ...) .group##_##name = def,
 		CORE_PARAMS(X)
 #undef X
 	};

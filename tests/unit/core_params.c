@@ -153,6 +153,52 @@ static void every_figure_has_a_source(void **state)
 }
 
 /* Ref: TEA, table 2. */
+/* How many of the files that are shipped have a line that sets the parameter to another value than its default. */
+static unsigned set_by(int param, char *const *names)
+{
+	const char *dot = strchr(core_params[param].name, '.');
+	char *group = g_strdup_printf("[%.*s]", (int)(dot - core_params[param].name), core_params[param].name);
+	char *key = g_strconcat(dot + 1, " = ", NULL);
+	unsigned nr = 0;
+
+	for (; *names; names++) {
+		struct core_desc d;
+		bool inside = false, sets = false;
+		char *text, **lines;
+		int32_t value;
+
+		assert_int_equal(core_desc_load(&d, *names), 0);
+		memcpy(&value, (const char *)&d + core_params[param].offset, sizeof value);
+		assert_true(g_file_get_contents(d.path, &text, NULL, NULL));
+		lines = g_strsplit(text, "\n", -1);
+		for (char **line = lines; *line; line++) {
+			inside = **line == '[' ? !strcmp(*line, group) : inside;
+			sets |= inside && g_str_has_prefix(*line, key);
+		}
+		nr += sets && value != core_params[param].def;
+		g_strfreev(lines);
+		g_free(text);
+	}
+	g_free(group);
+	g_free(key);
+	return nr;
+}
+
+/* What fewer than three cores want says what it bought, on a line. */
+static void what_is_rare_was_bought(void **state)
+{
+	char **names = core_desc_names();
+
+	for (int i = 0; i < NR_CORE_PARAMS; i++) {
+		size_t length = strlen(core_params[i].bought);
+
+		if (set_by(i, names) < 3 ? !length : length)
+			fail_msg("%s is set by %u cores, and says \"%s\"", core_params[i].name, set_by(i, names), core_params[i].bought);
+		assert_in_range(length, 0, 120);
+	}
+	g_strfreev(names);
+}
+
 static void boom_is_table_2(void **state)
 {
 	struct core_desc d;
@@ -582,6 +628,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shipped_cores_load),
 		cmocka_unit_test(every_figure_has_a_source),
+		cmocka_unit_test(what_is_rare_was_bought),
 		cmocka_unit_test(boom_is_table_2),
 		cmocka_unit_test(qemu_knows_the_cpus),
 		cmocka_unit_test_setup_teardown(a_value_replaces_the_default, set_up, tear_down),
