@@ -149,11 +149,6 @@ int param_parse(struct core_desc *d, int i, const char *what, const char *text)
 		error_remedy("it can be from %d to %d%s%s", p->min, p->max, *p->unit ? " " : "", p->unit);
 		return -EINVAL;
 	}
-	if (p->offset == offsetof(struct core_desc, rename_bind_pairs) && __builtin_popcount((unsigned)v) % 2) {
-		error_set(EINVAL, what, "%s: '%s' is an odd number of ports, which makes no pairs", p->name, text);
-		error_remedy("in the order of core.ports, the first half of them is paired with the second");
-		return -EINVAL;
-	}
 	*param_value(d, i) = (int32_t)v;
 	return 0;
 }

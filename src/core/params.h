@@ -113,9 +113,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(rename, bind_alternate, 0, 0, 65535, "ports", \
 	  "ports that are bound in turn (Skylake: the load ports); 0: none", \
 	  "Skylake's load ports in turn, as uiCA has it") \
-	X(rename, bind_pairs, 0, 0, 65535, "ports", \
-	  "pairs of ports, the n-th of either half; rename binds a uop to a pseudo-random pair; 0: none", \
-	  "chains of additions on Zen 5: 8 of them 1.6 cycles, measured 1.54; six ALUs for all give 1.33") \
 	X(rename, bind_turn, 0, 0, 65535, "ports", \
 	  "ports that rename binds round-robin, a uop to the next that it can use; 0: none") \
 	X(rename, spread_ports, 0, 0, 65535, "ports", \
@@ -127,9 +124,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(commit, width, 4, 1, 32, "slots/cycle", "fused-domain uops committed per cycle") \
 	X(commit, latency, 1, 0, 20, "cycles", "completion to commit") \
 	X(issue, latency, 1, 0, 20, "cycles", "dispatch to the earliest issue") \
-	X(issue, in_vain, 0, 0, 1, "0/1", \
-	  "1: consumers of a late 1-cycle result waste slots of their pair (rename.bind_pairs) on replays", \
-	  "short ALUs on Zen 5: what waits for a late result takes slots of its pair") \
 	X(prf, integer, 180, 1, 4096, "registers", \
 	  "physical registers, integer bank, architectural registers included") \
 	X(prf, vector, 168, 1, 4096, "registers", "physical registers, vector bank, architectural registers included") \

@@ -2,8 +2,7 @@
  * The table of static instructions as a variant of a core has it: with other ports, units or latencies.
  *
  * It follows the table that it was made from, of which it has copies; what it does not change it shares. A port twice as
- * fast is two ports: each of the weighted ones gets a twin, which everything that names it may use too, and which is in its pair
- * where uops are bound to pairs.
+ * fast is two ports: each of the weighted ones gets a twin, which everything that names it may use too.
  */
 #ifndef CYCLEWISE_CORE_VARY_CODE_H
 #define CYCLEWISE_CORE_VARY_CODE_H

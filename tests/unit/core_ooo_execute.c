@@ -303,22 +303,6 @@ static void t225_queued_latency(void **state)
 	}
 }
 
-/* Pairs ALU0 and MEM0, ALU1 and MEM1: each uop goes where the generator says, though the other port be idle. */
-static void t207_bound_to_pairs(void **state)
-{
-	enum { UOPS = 64 };
-	struct machine *m = machine_new();
-
-	m->desc.rename_bind_pairs = ALU | MEM;
-	for (unsigned i = 0; i < UOPS; i++) {
-		run_insn(m, make_alu(m, R1, 0, 0, 1, ALU));
-		run_insn(m, make_alu(m, R2, 0, 0, 1, STD));   /* in no pair: draws nothing */
-	}
-	machine_time(m);
-	assert_bound_to_pairs(m, UOPS);
-	machine_free(m);
-}
-
 /* Each uop goes to the port next in turn, or to the first behind it that it can use: two that can use every other of four skip one. */
 static void t209_bound_in_turn(void **state)
 {
@@ -366,35 +350,6 @@ static void t210_scheduler_full(void **state)
 	assert_int_equal(timed_dispatch(committed(m, 17)), 105);
 	assert_int_equal(timed_dispatch_wait(committed(m, 17)), WAIT_SCHEDULER);
 	machine_free(m);
-}
-
-/*
- * A producer has to wait a cycle for its port. What waits for it is woken as if it had not to, and takes the other port in vain, which
- * the youngest would have had; not where the result takes longer than a cycle, nor where nothing is bound to pairs.
- */
-static void t216_in_vain(void **state)
-{
-	static const struct { int32_t in_vain, pairs; uint8_t latency; uint64_t youngest; } kind[] = {
-		{ 0, ALU, 1, 1 }, { 1, ALU, 1, 3 }, { 1, ALU, 3, 1 }, { 1, 0, 1, 1 },
-	};
-
-	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = machine_new();
-		m->desc.rename_bind_pairs = kind[k].pairs;
-		m->desc.issue_in_vain = kind[k].in_vain;
-		uint32_t producer = make_alu(m, R2, 0, 0, kind[k].latency, ALU0), consumer = make_alu(m, R3, R2, 0, 1, ALU1);
-		run_insn(m, make_alu(m, R1, 0, 0, 1, ALU0));
-		run_insn(m, producer);
-		run_insn(m, consumer);
-		run_times(m, make_alu(m, R4, 0, 0, 1, ALU1), 2);
-		machine_time(m);
-		uint64_t start = committed(m, 0)->issue;
-		assert_int_equal(committed(m, 1)->issue, start + 1);
-		assert_int_equal(committed(m, 2)->issue, start + 1 + kind[k].latency);
-		assert_int_equal(committed(m, 3)->issue, start);
-		assert_int_equal(committed(m, 4)->issue + committed(m, 4)->fetch - committed(m, 0)->fetch, start + kind[k].youngest);
-		machine_free(m);
-	}
 }
 
 /* Four entries for loads, all of which issue at once: the fifth waits until the first gives its own back, a cycle after issue or later. */
@@ -640,47 +595,6 @@ static void t224_stores_result(void **state)
 	assert_int_equal(each[1], 60);
 }
 
-/* An operation of two stages, which waits for R1, of which it needs the data `late` cycles after issue. */
-static uint32_t make_staged(struct machine *m, uint8_t late)
-{
-	uint32_t i = make_alu(m, R3, R1, 0, 2, ALU0);
-	struct insn *in = &m->insn[i];
-
-	m->uop[m->nr_uops - 1].latency = 1;
-	m->uop[m->nr_uops++] = (struct uop){ .ports = ALU1, .kind = UOP_COMPUTE, .latency = 1, .stage = 1 };
-	in->nr_uops++;
-	in->data_late[0] = late;
-	return i;
-}
-
-/*
- * The first stage has to wait a cycle for its port. The second is woken as if it had not to, and takes the other port in vain, which
- * the youngest would have had; not where the first could have issued before, since what both waited for is the second's operand.
- */
-static void t231_stages_in_vain(void **state)
-{
-	static const struct { int32_t in_vain; uint8_t late, latency; uint64_t youngest; } kind[] = {
-		{ 0, 0, 1, 2 }, { 1, 0, 1, 4 }, { 0, 1, 2, 2 }, { 1, 1, 2, 2 },
-	};
-
-	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = machine_new();
-		m->desc.rename_bind_pairs = ALU;
-		m->desc.issue_in_vain = kind[k].in_vain;
-		run_insn(m, make_alu(m, R1, 0, 0, kind[k].latency, ALU0));
-		run_insn(m, make_alu(m, R2, 0, 0, 1, ALU0));
-		run_insn(m, make_staged(m, kind[k].late));
-		run_times(m, make_alu(m, R4, 0, 0, 1, ALU1), 3);
-		machine_time(m);
-		uint64_t start = committed(m, 0)->issue;
-		assert_int_equal(committed(m, 1)->issue, start + 1);
-		assert_int_equal(committed(m, 2)->issue, start + 2);
-		assert_int_equal(committed(m, 2)->complete, start + 4);
-		assert_int_equal(committed(m, 5)->issue + committed(m, 5)->fetch - committed(m, 0)->fetch, start + kind[k].youngest);
-		machine_free(m);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -697,14 +611,11 @@ int main(void)
 		cmocka_unit_test(t228_port_of_two_schedulers),
 		cmocka_unit_test(t229_schedulers_in_turn),
 		cmocka_unit_test(t230_entered_in_two_cycles),
-		cmocka_unit_test(t207_bound_to_pairs),
 		cmocka_unit_test(t208_unit_between),
 		cmocka_unit_test(t209_bound_in_turn),
 		cmocka_unit_test(t210_scheduler_full),
-		cmocka_unit_test(t216_in_vain),
 		cmocka_unit_test(t218_loads_in_vain),
 		cmocka_unit_test(t219_data_comes_first),
-		cmocka_unit_test(t231_stages_in_vain),
 		cmocka_unit_test(t217_loads_hold_entries),
 		cmocka_unit_test(t211_rob_full),
 		cmocka_unit_test(t212_registers),

@@ -110,7 +110,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 	const struct { const char *prefix; bool absent; } parts[] = {
 		{ "uopcache.", !d->uopcache_sets }, { "l2.", !d->l2_size }, { "llc.", !d->llc_size },
 		{ "branch.indirect_", !d->branch_indirect_entries }, { "rename.move_", !d->rename_move_slots },
-		{ "rename.bind_", !d->rename_bind_ports }, { "rename.bind_pairs", !d->rename_bind_pairs }, { "rename.bind_turn", !d->rename_bind_turn },
+		{ "rename.bind_", !d->rename_bind_ports }, { "rename.bind_turn", !d->rename_bind_turn },
 		{ "branch.taken_in_flight", !d->branch_taken_in_flight }, { "load_queue.data_ports", !d->load_queue_data_ports },
 		{ "rename.spread_ports", !d->rename_spread_ports }, { "rename.whole", !d->rename_whole },
 		{ "rename.memory", !d->rename_memory }, { "forward.from_vector", !d->forward_from_vector },
@@ -124,7 +124,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "store_queue.merge_", !d->store_queue_merge_bytes },
 		{ "store_queue.part_", !d->store_queue_merge_bytes }, { "forward.renamed_loads", !d->forward_renamed_loads },
 		{ "forward.renamed_plain", !d->forward_renamed_plain },
-		{ "issue.in_vain", !d->issue_in_vain }, { "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
+		{ "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
 		{ "forward.wide", !d->forward_wide },
 		{ "waiting.alternate", !d->waiting_alternate },
 	};
@@ -366,9 +366,6 @@ static void files_that_are_wrong(void **state)
 	assert_fails("port", EINVAL, "port", "sched0.ports: 'q' is not a port", "the ports are: a b");
 	write_core("noport", "[sched0]\nports = a\n");
 	assert_fails("noport", EINVAL, "noport", "sched0.ports: 'a' is not a port", "the ports are: none (core.ports)");
-	write_core("pairs", "[core]\nports = a b c\n[rename]\nbind_pairs = a b c\n");
-	assert_fails("pairs", EINVAL, "pairs", "rename.bind_pairs: 'a b c' is an odd number of ports, which makes no pairs",
-		"in the order of core.ports, the first half of them is paired with the second");
 	write_core("twice", "[core]\nports = a b a\n");
 	assert_fails("twice", EINVAL, "twice", "core.ports: 'a' stands twice", "");
 	write_core("ports", "[core]\nports = a b c d e f g h i j k l m n o p q\n");

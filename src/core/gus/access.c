@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "core/cycle.h"
-#include "core/gus/ports.h"
+#include "core/gus/scheduler.h"
 
 /* What `resource` allows, it does. */
 static void wait_resource(struct chrono *v, struct way *y, struct when *w, unsigned resource)

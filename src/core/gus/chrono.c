@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "core/gus/ports.h"
+#include "core/gus/state.h"
 
 /* --- causality --------------------------------------------------------------------------------------- */
 
@@ -133,16 +133,6 @@ static struct scheduler *scheduler_new(struct chrono *v, uint32_t entries)
 	return w;
 }
 
-static void make_bound(struct chrono *v)
-{
-	v->turn_rest = v->recipes->turn;
-	if (!v->recipes->nr_pairs)
-		return;
-	v->bound = own(v, CORE_PORTS, sizeof *v->bound);
-	for (unsigned i = 0; v->bound && i < CORE_PORTS; i++)
-		v->bound[i].capacity = (uint16_t)v->cost.port_weight[i];
-}
-
 static void make_taint(struct chrono *v)
 {
 	v->window = 2 * (uint64_t)v->cost.rob;
@@ -180,7 +170,7 @@ static void make(struct chrono *v, const struct core_desc *d)
 	}
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		v->scheduler[i] = v->cost.scheduler[i] ? scheduler_new(v, v->cost.scheduler[i]) : NULL;
-	make_bound(v);
+	v->turn_rest = v->recipes->turn;
 	if (v->mode == CHRONO_TAINT)
 		make_taint(v);
 }

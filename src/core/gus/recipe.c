@@ -37,10 +37,7 @@ static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
 /* What uops are bound to. */
 static void own_groups(struct recipes *r)
 {
-	r->nr_pairs = bind_pairs(r->desc, r->pair, &r->paired);
 	r->turn = core_desc_with_twins(r->desc, (uint16_t)r->desc->rename_bind_turn);
-	for (unsigned i = 0; i < r->nr_pairs; i++)
-		r->group[r->nr_own++] = r->pair[i];
 	for (unsigned rest = r->turn; rest; rest &= rest - 1)
 		r->group[r->nr_own++] = (uint16_t)(rest & -rest);
 	r->nr_groups = r->nr_own;
@@ -170,37 +167,18 @@ static void take_schedulers(struct recipes *r, struct part *p, uint32_t first)
 	r->nr_uses = first;
 }
 
-/* A uop of a part, as it may issue. */
-struct ask {
-	uint16_t ports;
-	uint8_t stage;
-};
-
-/* A uop of ports that are bound to in turn, or of pairs and no other port. */
-static void add_bound(struct recipes *r, struct part *p, const struct ask *a)
-{
-	struct use u = { (uint16_t)(a->ports & r->turn), BOUND_IN_TURN };
-
-	if (!u.resource && !(a->ports & ~r->paired)) {
-		u.resource = a->ports;
-		u.amount = a->stage ? BOUND_LATE : 0;
-		for (unsigned i = 0; i < r->nr_pairs; i++)
-			u.amount = (uint16_t)(u.amount + !!(a->ports & r->pair[i]));
-	}
-	if (!u.resource)
-		return;
-	assert(r->nr_uses < MOST_USES && p->nr_bound < UINT8_MAX);
-	r->use[r->nr_uses++] = u;
-	p->nr_bound++;
-}
-
 /* What the part's uops are bound to, where they all wait in one scheduler or in none. */
-static void bind_part(struct recipes *r, struct part *p, const struct ask *ask, unsigned nr)
+static void bind_part(struct recipes *r, struct part *p, const uint16_t *ports, unsigned nr)
 {
 	if (p->scheduler >= CORE_SCHEDULERS && p->scheduler != RECIPE_NO_SCHEDULER)
 		return;
-	for (unsigned i = 0; i < nr; i++)
-		add_bound(r, p, &ask[i]);
+	for (unsigned i = 0; i < nr; i++) {
+		if (!(ports[i] & r->turn))
+			continue;
+		assert(r->nr_uses < MOST_USES && p->nr_bound < UINT8_MAX);
+		r->use[r->nr_uses++] = (struct use){ ports[i] & r->turn, 0 };
+		p->nr_bound++;
+	}
 }
 
 /*
@@ -332,7 +310,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 	for (unsigned k = 0; k < NR_PARTS; k++) {
 		static const uint8_t kinds[NR_PARTS] = { UOP_LOAD, UOP_COMPUTE, UOP_STA, UOP_STD };
 
-		struct ask ask[UINT8_MAX];
+		uint16_t ports[UINT8_MAX];
 		unsigned nr = 0;
 
 		p->part[k].use = r->nr_uses;
@@ -340,14 +318,14 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 			const struct uop *u = &r->code->uops[in->uop + i];
 			if (u->kind != kinds[k])
 				continue;
-			ask[nr] = (struct ask){ ports_of(d, in, u, kind, branch_ports), u->stage };
-			add_uop(r, &p->part[k], u, ask[nr++].ports);
+			ports[nr] = ports_of(d, in, u, kind, branch_ports);
+			add_uop(r, &p->part[k], u, ports[nr++]);
 		}
 		uint32_t first = r->nr_uses;
 		for (unsigned i = 0; i < nr; i++)
-			add_schedulers(r, first, ask[i].ports);
+			add_schedulers(r, first, ports[i]);
 		take_schedulers(r, &p->part[k], first);
-		bind_part(r, &p->part[k], ask, nr);
+		bind_part(r, &p->part[k], ports, nr);
 	}
 	add_split(r, p, in);
 	p->path = (uint8_t)path_of(p);

@@ -4,8 +4,7 @@
  * A resource is something of bounded throughput that an instruction uses an amount of. Ports are conjunctive: for a
  * set S of ports there is one resource of throughput |S|, and a uop that may run on P uses every resource whose S
  * contains P. Together these bounds say what an ideal choice of ports could reach, and no port has to be chosen. Where
- * a core binds uops to pairs of ports, or to ports in turn (core/order/bind.h), what a uop is bound to is a resource beside
- * these, which is chosen each time.
+ * a core binds uops to ports in turn (core/order/bind.h), such a port is a resource beside these, which is chosen each time.
  *
  * Which sets matter is found out from the uops as they appear: every set that a uop may run on, and every union of two
  * known sets that overlap. That is the closure of the groups which LLVM lists by hand. A new set makes new recipes;
@@ -58,16 +57,10 @@ enum { RECIPE_NOWHERE = NR_REGS };
 enum { RECIPE_NO_SCHEDULER = 0xff, RECIPE_SCHEDULERS = 0xfe };
 
 /*
- * A uop that is bound: of the ports `resource` to one in turn, or by chance to those in one of the `amount` pairs that
- * have any; BOUND_LATE more where it waits for others of its instruction.
- */
-enum { BOUND_IN_TURN, BOUND_LATE = 256 };
-
-/*
  * Uops of one kind: the resources they use, and the scheduler that holds them until they issue. Where that is not the
  * same one for all (RECIPE_SCHEDULERS), what follows the uses says `amount` uops go to any of the set `resource` of
  * schedulers, until all uops are told. Where it is the same for all, or none, uops may be bound: behind the uses comes
- * one for each that is.
+ * one for each that is, to one of the ports `resource` in turn.
  */
 struct part {
 	uint32_t use;                  /* first in recipes.use */
@@ -135,10 +128,8 @@ struct recipes {
 	const struct core_desc *desc;
 	const struct code *code;
 	uint8_t stack_pointer;         /* who makes RECIPE_SYNC says first which register that is */
-	uint16_t pair[BIND_PAIRS], paired; /* of ports, to which uops are bound by chance; all of them */
 	uint16_t turn;                 /* ports to which uops are bound in turn */
-	unsigned nr_pairs, nr_own;     /* the first groups are the pairs, and each port of `turn`: for what is bound
-	                                  alone */
+	unsigned nr_own;               /* the first groups are each port of `turn`: for what is bound alone */
 	uint16_t group[NR_GROUPS];     /* sets of ports, in the order they were found */
 	unsigned nr_groups;            /* another thread reads it with acquire, and then those groups */
 	struct recipe *recipe;         /* [nr]: reserved address space, never moves */

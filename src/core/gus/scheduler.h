@@ -1,6 +1,8 @@
 /*
- * Schedulers of the abstract core: entries that uops take at dispatch and give back out of order, when they issue.
- * What is asked of each instruction is inlined here; what happens where one is full is in scheduler.c.
+ * Schedulers of the abstract core, and issue: entries that uops take at dispatch and give back out of order, when they
+ * issue. Then a uop uses the resources that its recipe lists, which stand for an ideal choice of ports; where a core
+ * binds uops to ports in turn (core/order/bind.h), the port is chosen here each time. What is asked of each instruction
+ * is inlined; what happens where a scheduler is full is in scheduler.c.
  */
 #ifndef CYCLEWISE_CORE_GUS_SCHEDULER_H
 #define CYCLEWISE_CORE_GUS_SCHEDULER_H
@@ -96,6 +98,58 @@ INLINE void scheduler_issue(const enum chrono_mode mode, struct scheduler *w, un
 	w->some[at / 64] |= UINT64_C(1) << (at % 64);
 	if (mode == CHRONO_TAINT)
 		w->who[at] = issue->who;
+}
+
+/* --- issue ------------------------------------------------------------------------------------------- */
+
+/* Algorithm 1, lines 33 to 35: waits for resources and uses them. */
+INLINE void use_resources(struct chrono *v, const enum chrono_mode mode, struct way *y, const struct use *u,
+                          unsigned nr, struct when *w)
+{
+	for (const struct use *end = u + nr; u < end; u++) {
+		if (constrain_by_resource(v, mode, w, u->resource))
+			y->why = u->resource;
+		used_by(v, mode, u->resource, u->amount, &y->begin);
+	}
+}
+
+/* Those that are bound go to a port in turn each. */
+INLINE void bind_uops(struct chrono *v, const enum chrono_mode mode, struct way *y, const struct part *p,
+                      struct when *w)
+{
+	const struct use *bound = v->use + p->use + p->nr_uses;
+	const uint16_t turn = v->recipes->turn;
+
+	for (const struct use *end = bound + p->nr_bound; bound < end; bound++) {
+		uint16_t port = bind_in_turn(bound->resource, turn, &v->turn_rest);
+		struct use u = { RESOURCE_PORTS, 1 };
+
+		for (unsigned before = turn & (port - 1u); before; before &= before - 1)
+			u.resource++;
+		use_resources(v, mode, y, &u, 1, w);
+	}
+}
+
+/* Issues the uops of a part; *w goes from when they are ready to when they start. */
+INLINE void issue(struct chrono *v, const enum chrono_mode mode, struct way *y, unsigned which, struct when *w)
+{
+	const struct part *p = &y->p->part[which];
+	const unsigned held = which == PART_LOAD ? v->cost.holds_entry : 0;
+
+	if (!p->uops)
+		return;
+	use_resources(v, mode, y, v->use + p->use, p->nr_uses, w);
+	if (p->nr_bound)
+		bind_uops(v, mode, y, p, w);
+	if (p->scheduler < CORE_SCHEDULERS) {
+		struct scheduler *s = v->scheduler[p->scheduler];
+		scheduler_issue(mode, s, p->uops < s->entries ? p->uops : s->entries, w, held);
+	} else if (p->scheduler == RECIPE_SCHEDULERS && p->uops == 1)
+		scheduler_issue(mode, v->scheduler[v->chosen[which]], 1, w, held);
+	else if (p->scheduler == RECIPE_SCHEDULERS)
+		schedulers_issue(v, v->chosen[which], copy_of(mode, w), held);
+	if (mode == CHRONO_RECORDS && w->t < y->least)
+		y->least = w->t;
 }
 
 #endif

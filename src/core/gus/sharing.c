@@ -3,7 +3,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "core/gus/ports.h"
+#include "core/gus/scheduler.h"
 
 /* --- what costs matter to ---------------------------------------------------------------------------- */
 
@@ -147,7 +147,7 @@ uint32_t sharing_parts(struct sharing *a, const struct recipes *r, const uint64_
 enum { MOST_SPANS = 48 };
 
 struct span {
-	uint64_t *t;                   /* [nr]: times; structs moment, coming and woken are nothing else */
+	uint64_t *t;                   /* [nr]: times; structs moment and coming are nothing else */
 	size_t nr;
 };
 
@@ -173,7 +173,6 @@ static void all_spans(struct spans *s, struct chrono *v)
 		span(s, &alone[i]->t, 1);
 	span(s, v->resource, NR_RESOURCES);
 	span(s, v->reg, NR_REGS);
-	span(s, v->woken, 2 * NR_REGS);
 	span(s, v->rob.at, v->ring_mask + 1);
 	span(s, v->queued.at, v->ring_mask + 1);
 	span(s, v->loads.at, v->loads_mask + 1);
@@ -246,33 +245,6 @@ static bool same_scheduler(const struct scheduler *a, const struct scheduler *b,
 	return true;
 }
 
-/* Cycles of ports, by words of them, so that only whole words may lie between. What is before `first`, in a, is not asked for any more. */
-static bool same_slots(const struct slots *a, const struct slots *b, uint64_t first, const struct pairing *p)
-{
-	const uint64_t words = (uint64_t)(p->later / (int64_t)ABSTRACT_TICKS / 64);
-
-	for (uint64_t i = 0; i < SLOTS_WORDS; i++) {
-		uint64_t at = i, to = (i + words) % SLOTS_WORDS;
-		if (a->word[at] < first / 64 && b->word[to] < first / 64 + words)
-			continue;
-		if (a->word[at] + words != b->word[to] || a->full[at] != b->full[to] || memcmp(&a->used[at * 64], &b->used[to * 64], 64 * sizeof *a->used))
-			return false;
-	}
-	return true;
-}
-
-static bool same_bound(const struct chrono *a, const struct chrono *b, const struct pairing *p)
-{
-	if (!a->bound)
-		return true;
-	if (a->draw != b->draw || p->later % (int64_t)(64 * ABSTRACT_TICKS))
-		return false;
-	for (unsigned i = 0; i < CORE_PORTS; i++)
-		if (!same_slots(&a->bound[i], &b->bound[i], cycle_of(a->flow.dispatch.t), p))
-			return false;
-	return true;
-}
-
 /* Blocks of fetch that prediction may still ask of: exactly, since what it asks for takes as long as memory does. */
 static bool same_blocks(const struct chrono *a, const struct chrono *b, const struct pairing *p)
 {
@@ -301,7 +273,7 @@ static bool same_state(struct chrono *a, struct chrono *b, int64_t *later)
 	struct pairing p = { .later = (int64_t)(b->flow.retire.t - a->flow.retire.t) };
 	struct spans of_a, of_b;
 
-	if (!same_flow(&a->flow, &b->flow, &p) || a->mispredicts != b->mispredicts || !same_blocks(a, b, &p) || !same_bound(a, b, &p))
+	if (!same_flow(&a->flow, &b->flow, &p) || a->mispredicts != b->mispredicts || !same_blocks(a, b, &p))
 		return false;
 	p.dead_a = dead(a);
 	p.dead_b = dead(b);
@@ -349,18 +321,6 @@ static void follow_scheduler(struct scheduler *to, const struct scheduler *from,
 	}
 }
 
-static void follow_slots(struct slots *to, const struct slots *from, int64_t later)
-{
-	const uint64_t words = (uint64_t)(later / (int64_t)ABSTRACT_TICKS / 64);
-
-	for (uint64_t at = 0; at < SLOTS_WORDS; at++) {
-		uint64_t i = (at + words) % SLOTS_WORDS;
-		to->word[i] = shifted(from->word[at], (int64_t)words);
-		to->full[i] = from->full[at];
-		memcpy(&to->used[i * 64], &from->used[at * 64], 64 * sizeof *to->used);
-	}
-}
-
 static void follow_flow(struct flow *to, const struct flow *from, int64_t later)
 {
 	*to = *from;
@@ -386,8 +346,6 @@ static void follow(struct chrono *to, const struct chrono *from, int64_t later)
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		if (from->scheduler[i])
 			follow_scheduler(to->scheduler[i], from->scheduler[i], later);
-	for (unsigned i = 0; from->bound && i < CORE_PORTS; i++)
-		follow_slots(&to->bound[i], &from->bound[i], later);
 	follow_flow(&to->flow, &from->flow, later);
 	for (unsigned i = 0; i < NR_MISSES; i++)
 		to->missing[i].next = from->missing[i].next;
@@ -399,7 +357,6 @@ static void follow(struct chrono *to, const struct chrono *from, int64_t later)
 	to->nr_blocks = from->nr_blocks;
 	to->mispredicts = from->mispredicts;
 	to->turn_rest = from->turn_rest;
-	to->draw = from->draw;
 	to->faulted = from->faulted;
 	to->cycles = from->cycles;
 	to->instructions = from->instructions;

@@ -99,12 +99,6 @@ struct flow {
 	uint16_t why_supply;
 };
 
-/*
- * Of a register that what is bound wrote, as long as its time is still `there`: what waits for it tries to issue from
- * `from` on.
- */
-struct woken { uint64_t there, from; };
-
 struct chrono {
 	struct flow flow;
 	struct abstract_costs cost;
@@ -143,11 +137,7 @@ struct chrono {
 	uint64_t memory[MOST_MEMORY];  /* [n % MOST_MEMORY]: ticks when the n-th that accesses memory was dispatched */
 	uint64_t nr_memory;
 	struct scheduler *scheduler[CORE_SCHEDULERS];
-	struct slots *bound;           /* [CORE_PORTS]: those of pairs, to which uops are bound as if by chance;
-	                                  NULL: there are none */
-	uint32_t draw;
-	uint16_t turn_rest;          /* of the ports in turn, those behind the one that was bound last */
-	struct woken woken[NR_REGS + 1];
+	uint16_t turn_rest;            /* of the ports in turn, those behind the one that was bound last */
 	uint64_t chosen[NR_PARTS + 1]; /* where its parts may choose: uops of the present instruction in each
 	                                  scheduler, CHOSEN_BITS for one */
 

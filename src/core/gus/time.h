@@ -14,8 +14,8 @@
  * operands are there; the front end runs ahead of rename by a queue; schedulers, load and store queues and miss
  * registers are constraints like the dispatch queue; retire width and mispredicted branches (--set commit.width=32,
  * --ideal branch switch them off); memory fences and serialising instructions; loads that rename finds the store of.
- * Ports that uops are bound to are chosen as in the detailed core; of pairs, whole cycles are taken
- * (ports.h), in vain, too. Not modelled: queues in front of schedulers (waiting.entries); physical registers
+ * Ports that uops are bound to in turn are chosen as in the detailed core.
+ * Not modelled: queues in front of schedulers (waiting.entries); physical registers
  * and violations of memory order, since both come of what was guessed or renamed; bank conflicts of L1D and the bytes
  * that it reads in a cycle, since the ports of loads bound these; arrays of L2 (l2.array_busy); miss registers of L1I,
  * since code comes a line at a time; memory's banks and rows; stores that are written out of order, and lines asked
@@ -89,7 +89,6 @@ struct abstract_costs {
 	uint32_t rob, queue, load_queue, store_queue;
 	uint32_t memory;               /* instructions that access memory, dispatched in a cycle; 0: any number */
 	bool whole;                    /* the slots of one instruction are dispatched in one cycle */
-	bool in_vain;                  /* what waits for a result of one cycle takes ports in vain */
 	uint32_t holds_entry;          /* cycles that a load keeps its scheduler's entry beyond its issue */
 	uint32_t scheduler[CORE_SCHEDULERS]; /* 0: absent */
 };

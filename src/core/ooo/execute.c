@@ -435,11 +435,8 @@ static void write_results(struct ooo *o, struct attempt *a)
 	}
 }
 
-/*
- * Compute uops: those of a stage start when the stage before has its results. Where `sooner`, what they wait for is an operand of a later
- * stage: the first could have issued before, and those behind it are not woken in vain.
- */
-static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned end, uint64_t woken, uint64_t ready, bool sooner)
+/* Compute uops: those of a stage start when the stage before has its results. */
+static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned end, uint64_t woken, uint64_t ready)
 {
 	uint64_t stage_end = ready, next_woken = woken;
 	unsigned stage = 0;
@@ -455,13 +452,10 @@ static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned e
 		bool brings = first && o->port[i] & o->data_ports; /* what was loaded, whatever the other operands */
 		uint64_t from = later(brings ? a->asked : stage_end, uop_floor(o, a, i));
 		uint64_t tried = from;
-		if (o->port[i] & o->vain && !(stage && sooner))
-			issue_in_vain(o, o->port[i], woken, from);
-		else if (woken < from && o->port[i] & o->missed)
+		if (woken < from && o->port[i] & o->missed)
 			tried = issue_missed(o, o->port[i], woken, from);
 		uint64_t cycle = issue_uop(o, a, i, from);
-		uint64_t wakes = tried < from ? tried : o->port[i] & o->vain && u->latency == 1 ? from : cycle;
-		next_woken = later(next_woken, wakes + u->latency);
+		next_woken = later(next_woken, (tried < from ? tried : cycle) + u->latency);
 		a->chain_end = later(a->chain_end, later(cycle, stage_end) + u->latency);
 		if (a->in->flags & INSN_WIDE)
 			o->wide_until = later(o->wide_until, cycle);
@@ -521,16 +515,9 @@ void execute(struct ooo *o, struct attempt *a)
 	else if (nr_loads || in->flags & INSN_LOAD)
 		a->load_done = loads(o, a, nr_loads, &addr);
 
-	uint64_t woken = later(floor, a->woken), last = later(floor, a->load_done);
-	bool sooner = false;
-	for (unsigned i = 0; i < in->nr_data; i++) {
+	for (unsigned i = 0; i < in->nr_data; i++)
 		operand(o, in->data[i], in->data_late[i], a->eliminated ? 0 : bypass(o, in, in->data[i]), &data);
-		if (data.ready > last) {
-			last = data.ready;
-			sooner = in->data_late[i] != 0;
-		}
-	}
-	woken = later(woken, data.woken);
+	uint64_t woken = later(later(floor, a->woken), data.woken);
 	uint64_t ready = later(data.ready, a->load_done);
 	a->woken = UINT64_MAX;
 	if (in->flags & (INSN_ZERO | INSN_LEAF_RESULT))
@@ -540,7 +527,7 @@ void execute(struct ooo *o, struct attempt *a)
 	else if (in->flags & INSN_UNMODELLED)
 		a->chain_end = later(ready, floor) + (unsigned)o->desc->unmodelled_latency;
 	else
-		compute(o, a, nr_loads, first_store, woken, later(ready, first_store > nr_loads ? floor : 0), sooner);
+		compute(o, a, nr_loads, first_store, woken, later(ready, first_store > nr_loads ? floor : 0));
 	if (ready > floor && !a->load_done) {
 		if (!a->issue_wait)
 			a->issue_wait = WAIT_OPERAND;

@@ -90,25 +90,6 @@ static inline uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, u
 }
 
 /*
- * What waits for the result of one cycle of a uop is woken when that one asks for a port, as if it were sure to get it at once.
- * Where it does not, what waits is given ports from `woken` on, in vain, until its operands are there in `ready`. Without this,
- * waking would have to wait for the choice of who issues. Ref: Brown, Stark and Patt, "Select-Free Instruction Scheduling Logic",
- * MICRO-34 (2001), pp. 204-213: those that ask and are not chosen are its collision victims, what these woke too soon its pileup
- * victims, which are found out and scheduled again. That Zen 5 does so, and that ports are lost by it, is what its throughput says.
- */
-static inline void issue_in_vain(struct ooo *o, uint16_t ports, uint64_t woken, uint64_t ready)
-{
-	while (woken < ready) {
-		unsigned port = 0;
-		uint64_t first = ports_first_of(&o->ports, ports, 0, woken, &port);
-		if (first >= ready)
-			return;
-		ports_book(&o->ports, port, first);
-		woken = first + 1;
-	}
-}
-
-/*
  * What waits for a load whose page the first TLB lacks is woken as if it hit L1D. It takes one of `ports` in vain, in the first cycle from
  * `woken` on in which any is free, if that is before its operands are there in `ready`; what waits for its result is woken by that in turn.
  * Returns that cycle; `ready` where it takes none. Measured on a Zen 4 (zen4.core says how).
@@ -164,10 +145,7 @@ static inline void execute_plain(struct ooo *o, struct attempt *a)
 		a->issue_by = data.by;
 	}
 	a->ready = later(a->dispatch, data.ready);
-	bool vain = o->port[0] & o->vain;
-	if (vain && woken < ready)
-		issue_in_vain(o, o->port[0], woken, ready);
-	else if (woken < ready && o->port[0] & o->missed)
+	if (woken < ready && o->port[0] & o->missed)
 		tried = issue_missed(o, o->port[0], woken, ready);
 	uint64_t cycle = issue_uop(o, a, 0, ready);
 	a->issue = cycle;
@@ -179,9 +157,7 @@ static inline void execute_plain(struct ooo *o, struct attempt *a)
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
 		uint64_t there = latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;
 		write_register(o, a, reg, there, o->record + 1, flags);
-		if (vain && there == cycle + 1)
-			o->reg_woken[reg] = ready + 1;
-		else if (tried && tried < ready && !(latency & DST_WRITEBACK))
+		if (tried && tried < ready && !(latency & DST_WRITEBACK))
 			o->reg_woken[reg] = there - (cycle - tried);
 		a->complete = later(a->complete, there);
 	}

@@ -84,12 +84,7 @@ struct ooo {
 	uint8_t bound[CORE_PORTS];     /* uops bound to each port, as at the start of bound_cycle */
 	uint64_t bound_cycle;
 	uint32_t bind_turn;            /* alternates between two equal load ports */
-	uint16_t pair[BIND_PAIRS];     /* of ports, to which uops are bound as if by chance */
-	unsigned nr_pairs;
-	uint16_t paired;               /* all of them */
-	uint16_t vain;                 /* those that uops take in vain: all, or none without issue.in_vain */
 	uint16_t missed;               /* ports that what waits for a load takes in vain: dtlb.vain_ports */
-	uint32_t pair_draw;            /* see bind_by_chance() */
 	uint16_t turn;                 /* ports that uops are bound to in turn */
 	uint16_t turn_rest;          /* of them those behind the one that was bound last */
 	uint16_t data_ports, data_behind; /* the same of those that bring in what is loaded */
@@ -111,7 +106,7 @@ struct ooo {
 
 	/* execute */
 	uint64_t reg_ready[NR_REGS];
-	uint64_t reg_woken[NR_REGS];   /* when what waits for it tries to issue: reg_ready, or sooner with issue.in_vain or dtlb.vain_ports */
+	uint64_t reg_woken[NR_REGS];   /* when what waits for it tries to issue: reg_ready, or sooner with dtlb.vain_ports */
 	uint64_t reg_by[NR_REGS];      /* number of the record that wrote it */
 	uint8_t reg_flags[NR_REGS];
 	uint64_t memory_floor;         /* no younger memory operation issues before (fences, locks, acquires) */

@@ -62,18 +62,6 @@ static uint16_t spread(struct ooo *o, uint64_t cycle, uint16_t ports, const uint
 	return ports;
 }
 
-/* One of the pairs that have a port for the uop; its ports outside of pairs stay open to it whichever pair that is. */
-static uint16_t bind_pair(struct ooo *o, uint16_t ports)
-{
-	uint16_t mine[BIND_PAIRS];
-	unsigned nr = 0;
-
-	for (unsigned i = 0; i < o->nr_pairs; i++)
-		if (ports & o->pair[i])
-			mine[nr++] = ports & (uint16_t)(o->pair[i] | ~o->paired);
-	return nr < 2 ? ports : mine[bind_by_chance(&o->pair_draw, nr)];
-}
-
 unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
 {
 	bool bound = o->desc->rename_bind_ports;
@@ -92,8 +80,8 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 			ports = bind_in_turn(ports & o->data_ports, o->data_ports, &o->data_behind);
 		else if (ports && !(ports & ~o->spread))
 			ports = spread(o, a->dispatch, ports, need);
-		else if (ports & (ports - 1))
-			ports = bind_pair(o, ports & o->nsq.ports ? ports : choose_scheduler(o, ports, need));
+		else if (ports & (ports - 1) && !(ports & o->nsq.ports))
+			ports = choose_scheduler(o, ports, need);
 		o->port[i] = ports;
 		if (ports & o->nsq.ports) {
 			o->nr_queued++;
@@ -206,12 +194,10 @@ void rename_init(struct ooo *o)
 		int32_t usable = files[b] - NR_ARCHITECTURAL;
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
-	o->nr_pairs = bind_pairs(d, o->pair, &o->paired);
 	o->turn = o->turn_rest = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
 	o->data_ports = o->data_behind = core_desc_with_twins(d, (uint16_t)d->load_queue_data_ports);
 	o->spread = core_desc_with_twins(d, (uint16_t)d->rename_spread_ports);
 	o->flags_apart = d->prf_flags_apart != 0;
-	o->vain = d->issue_in_vain ? o->paired : 0;
 	o->missed = (uint16_t)d->dtlb_vain_ports;
 	o->bound_cycle = UINT64_MAX;
 	o->stack_followed = d->rename_stack_ports || d->forward_renamed;
