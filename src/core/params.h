@@ -156,9 +156,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	X(waiting, entries, 0, 0, 250, "uops", "non-scheduling queue, in order, in front of schedulers; 0: none", \
 	  "vector operations behind a miss on Zen: 128 in flight on Zen 3, 64 of them in the schedulers") \
 	X(waiting, ports, 0, 0, 65535, "ports", "ports whose schedulers the non-scheduling queue feeds") \
-	X(waiting, alternate, 0, 0, 250, "entries", \
-	  "schedulers take slots in turn until so few entries are free; 0: the least loaded (ooo only)", \
-	  "the order of vector operations behind Zen 3's and 4's queue, where each delay was measured") \
 	SCHEDULER_PARAMS_ONE(X, 0) SCHEDULER_PARAMS_ONE(X, 1) SCHEDULER_PARAMS_ONE(X, 2) SCHEDULER_PARAMS_ONE(X, 3) \
 	SCHEDULER_PARAMS_ONE(X, 4) SCHEDULER_PARAMS_ONE(X, 5) SCHEDULER_PARAMS_ONE(X, 6) \
 	SCHEDULER_PARAMS_ONE(X, 7, "Cortex-A72's second queue for vectors, and one port of Zen 4 without a limit")

@@ -222,71 +222,6 @@ static void t228_port_of_two_schedulers(void **state)
 	machine_free(m);
 }
 
-/*
- * Two schedulers, of ALU0 and of ALU1, that take uops in turn by slots: those in both of the first slots issue together, those in the second and
- * the fourth one after the other. Where three in turn go to the second, and two are as many as it may have, the third goes to the first.
- */
-static void t229_schedulers_in_turn(void **state)
-{
-	static const struct { const char *slots; uint64_t apart[2]; } kind[] = {
-		{ "XX--", { 0 } }, { "-XX-", { 0 } }, { "-X-X", { 1 } }, { "X-X-", { 1 } }, { "-X---X--", { 1 } }, { "-X-X-X--", { 1, 0 } },
-	};
-
-	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = machine_new();
-		size_t first = 0, nr = 0;
-		m->desc.waiting_entries = 8;
-		m->desc.waiting_alternate = 14;
-		m->desc.waiting_ports = ALU;
-		m->desc.sched1_entries = m->desc.sched2_entries = 16;
-		m->desc.sched0_ports = MEM | STD;
-		m->desc.sched1_ports = ALU0;
-		m->desc.sched2_ports = ALU1;
-		uint32_t slow = make_alu(m, R1, 0, 0, 100, MEM0), other = make_alu(m, R2, 0, 0, 1, MEM1), either = make_alu(m, R3, R1, 0, 1, ALU);
-		run_insn(m, slow);
-		run_times(m, other, 3);
-		for (const char *c = kind[k].slots; *c; c++)
-			run_insn(m, *c == 'X' ? either : other);
-		machine_time(m);
-		for (size_t i = 0; kind[k].slots[i]; i++) {
-			const struct timed *t = committed(m, 4 + i);
-			if (kind[k].slots[i] != 'X')
-				continue;
-			if (nr++)
-				assert_int_equal(t->fetch + t->issue - first, kind[k].apart[nr - 2]);
-			else
-				first = t->fetch + t->issue;
-		}
-		machine_free(m);
-	}
-}
-
-/*
- * With both schedulers of 4 full of what waits for a long operation, what enters in two cycles together is no more than the fuller had free:
- * the 9th enters in 105, when one of each has left; none in 106, when the fuller again has room for one; and the 10th in 107.
- */
-static void t230_entered_in_two_cycles(void **state)
-{
-	static const uint64_t issue[2] = { 106, 108 };
-
-	for (unsigned later = 0; later < 2; later++) {
-		struct machine *m = machine_new();
-		m->desc.waiting_entries = 32;
-		m->desc.waiting_alternate = 2;
-		m->desc.waiting_ports = ALU;
-		m->desc.sched1_entries = m->desc.sched2_entries = 4;
-		m->desc.sched0_ports = MEM0 | STD;
-		m->desc.sched1_ports = ALU0 | MEM1;
-		m->desc.sched2_ports = ALU1 | MEM1;
-		run_insn(m, make_alu(m, R1, 0, 0, 100, MEM0));
-		run_times(m, make_alu(m, R3, R1, 0, 1, ALU), 8 + later);
-		run_insn(m, make_alu(m, R2, 0, 0, 1, MEM1));
-		machine_time(m);
-		assert_int_equal(committed(m, 9 + later)->fetch + committed(m, 9 + later)->issue, issue[later]);
-		machine_free(m);
-	}
-}
-
 /* Of two cycles, those that came through the queue take both, as the 17th to the 24th do, and the others one; one of one cycle takes that. */
 static void t225_queued_latency(void **state)
 {
@@ -609,8 +544,6 @@ int main(void)
 		cmocka_unit_test(t226_schedulers_behind_queue),
 		cmocka_unit_test(t227_bound_behind_queue),
 		cmocka_unit_test(t228_port_of_two_schedulers),
-		cmocka_unit_test(t229_schedulers_in_turn),
-		cmocka_unit_test(t230_entered_in_two_cycles),
 		cmocka_unit_test(t208_unit_between),
 		cmocka_unit_test(t209_bound_in_turn),
 		cmocka_unit_test(t210_scheduler_full),

@@ -126,7 +126,6 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "forward.renamed_plain", !d->forward_renamed_plain },
 		{ "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
 		{ "forward.wide", !d->forward_wide },
-		{ "waiting.alternate", !d->waiting_alternate },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)

@@ -40,7 +40,7 @@ uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u,
 {
 	struct nsq_place place = { 0, 0 };
 	unsigned slot = uop_slot(a, (unsigned)(u - a->uop)), width = (unsigned)o->desc->rename_width;
-	uint64_t first = nsq_enter(&o->nsq, ports & o->nsq.ports, a->dispatch + slot / width, slot % width, &place) + 1;
+	uint64_t first = nsq_enter(&o->nsq, ports & o->nsq.ports, a->dispatch + slot / width, &place) + 1;
 
 	if (first > ready)
 		a->issue_wait = WAIT_PORT;

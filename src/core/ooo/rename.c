@@ -151,15 +151,11 @@ struct wait rename_reason(const struct ooo *o, const struct attempt *a, const st
 static void nsq_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 {
 	o->nsq.entries = (uint32_t)o->desc->waiting_entries;
-	o->nsq.alternate = (uint32_t)o->desc->waiting_alternate;
-	o->nsq.width = (uint32_t)o->desc->rename_width;
-	o->nsq.entering.cycle = UINT64_MAX;
 	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
 		uint32_t all = o->sched_entries[s] + o->nsq.entries;
 		if (!o->sched_entries[s] || !(ports[s] & o->desc->waiting_ports))
 			continue;
 		o->nsq.ports |= (uint16_t)ports[s];
-		o->nsq.schedulers |= (uint8_t)(1u << s);
 		o->nsq.in[s].entries = o->sched_entries[s];
 		for (unsigned rest = (unsigned)ports[s]; rest; rest &= rest - 1) {
 			unsigned p = (unsigned)__builtin_ctz(rest);
