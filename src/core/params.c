@@ -127,6 +127,14 @@ static bool port_set(const struct core_desc *d, const char *text, int64_t *v, ch
 	return !*unknown;
 }
 
+static int not_a_port(const struct core_desc *d, const char *what, const char *key, char *unknown)
+{
+	error_set(EINVAL, what, "%s: '%s' is not a port", key, unknown);
+	error_remedy("the ports are: %s", *d->ports ? d->ports : "none (core.ports)");
+	g_free(unknown);
+	return -EINVAL;
+}
+
 int param_parse(struct core_desc *d, int i, const char *what, const char *text)
 {
 	const struct core_param *p = &core_params[i];
@@ -137,12 +145,8 @@ int param_parse(struct core_desc *d, int i, const char *what, const char *text)
 	if (!number(text, &v)) {
 		if (!ports)
 			return error_set(EINVAL, what, "%s: '%s' is not a whole number", p->name, text);
-		if (!port_set(d, text, &v, &unknown)) {
-			error_set(EINVAL, what, "%s: '%s' is not a port", p->name, unknown);
-			error_remedy("the ports are: %s", *d->ports ? d->ports : "none (core.ports)");
-			g_free(unknown);
-			return -EINVAL;
-		}
+		if (!port_set(d, text, &v, &unknown))
+			return not_a_port(d, what, p->name, unknown);
 	}
 	if (v < p->min || v > p->max) {
 		error_set(EINVAL, what, "%s: %s is out of range", p->name, text);
@@ -173,6 +177,65 @@ static int name_list(const char *what, const char *key, const char *text, const 
 	}
 	names[n] = NULL;
 	g_strfreev(words);
+	return ret;
+}
+
+/* "KIND: PORTS". */
+static int bind_group(const struct core_desc *d, const char *what, const char *key, char *text, struct core_bind *b)
+{
+	static const char *const kinds[NR_BIND_KINDS + 1] = {
+		[BIND_COUNT] = "count", [BIND_ALTERNATE] = "alternate", [BIND_TURN] = "turn", [BIND_SPREAD] = "spread",
+	};
+	static const char form[] =
+		"write it as KIND: PORTS; ..., KIND one of: count alternate turn spread; PORTS names, or all";
+	char *colon = strchr(text, ':'), *unknown;
+	int64_t ports;
+
+	if (!colon) {
+		error_set(EINVAL, what, "%s: '%s' names no kind", key, text);
+		error_remedy("%s", form);
+		return -EINVAL;
+	}
+	*colon = '\0';
+	g_strchomp(text);
+	b->kind = 0;
+	while (kinds[b->kind] && strcmp(kinds[b->kind], text))
+		b->kind++;
+	if (!kinds[b->kind]) {
+		error_set(EINVAL, what, "%s: there is no kind '%s'", key, text);
+		error_remedy("%s", form);
+		return -EINVAL;
+	}
+	if (!strcmp(g_strchug(colon + 1), "all")) {
+		ports = 0;
+		for (unsigned i = 0; d->port_names[i]; i++)
+			ports |= INT64_C(1) << i;
+	} else if (!port_set(d, colon + 1, &ports, &unknown)) {
+		return not_a_port(d, what, key, unknown);
+	}
+	if (!ports)
+		return error_set(EINVAL, what, "%s: '%s' has no ports", key, text);
+	if (b->kind == BIND_ALTERNATE && __builtin_popcountll((uint64_t)ports) != 2)
+		return error_set(EINVAL, what, "%s: two ports alternate, not '%s'", key, colon + 1);
+	b->ports = (uint16_t)ports;
+	return 0;
+}
+
+static int bind_list(struct core_desc *d, const char *what, const char *key, const char *text)
+{
+	char **groups = g_strsplit(strcmp(text, "none") ? text : "", ";", -1);
+	int ret = 0;
+
+	d->nr_binds = 0;
+	for (char **g = groups; *g && !ret; g++) {
+		if (!*g_strstrip(*g))
+			continue;
+		if (d->nr_binds == CORE_BINDS)
+			ret = error_set(EINVAL, what, "%s: more than %d groups", key, CORE_BINDS);
+		else
+			ret = bind_group(d, what, key, *g, &d->binds[d->nr_binds++]);
+	}
+	g_strfreev(groups);
 	return ret;
 }
 
@@ -222,6 +285,8 @@ int string_parse(struct core_desc *d, int i, const char *what, const char *text)
 		return name_list(what, s->name, text, d->port_names, CORE_PORTS);
 	if (s->offset == offsetof(struct core_desc, units))
 		return name_list(what, s->name, text, d->unit_names, CORE_UNITS);
+	if (s->offset == offsetof(struct core_desc, bind))
+		return bind_list(d, what, s->name, text);
 	return 0;
 }
 

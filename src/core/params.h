@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
+enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 
 #define FRONTEND_PARAMS(X) \
 	X(fetch, bytes, 16, 4, 64, "bytes/cycle", "aligned code bytes fetched and predecoded per cycle") \
@@ -107,17 +107,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	  "three accesses of memory a cycle on Zen 3 and 4: SSLLLNNNN 2.05 cycles, where slots alone would take 1.5") \
 	X(rename, latency, 1, 0, 20, "cycles", "uop queue to the reorder buffer") \
 	X(rename, move_slots, 0, 0, 64, "moves", "eliminated moves in flight, each register bank; 0: moves execute") \
-	X(rename, bind_ports, 0, 0, 1, "0/1", \
-	  "1: ports are bound at rename, the least loaded (Skylake); 0: at issue, the first free", \
-	  "Skylake's choice of ports at rename, as uiCA has it") \
-	X(rename, bind_alternate, 0, 0, 65535, "ports", \
-	  "ports that are bound in turn (Skylake: the load ports); 0: none", \
-	  "Skylake's load ports in turn, as uiCA has it") \
-	X(rename, bind_turn, 0, 0, 65535, "ports", \
-	  "ports that rename binds round-robin, a uop to the next that it can use; 0: none") \
-	X(rename, spread_ports, 0, 0, 65535, "ports", \
-	  "ports with schedulers of their own: one flexible uop a cycle to each, n to all; 0: none (ooo only)", \
-	  "blocks 4 to 16% nearer on Zen 3") \
 	X(rename, stack_ports, 0, 0, 65535, "ports", \
 	  "ports of the uop by which the stack engine updates the stack pointer before a read; 0: none") \
 	X(rob, entries, 224, 1, 4096, "slots", "reorder buffer") \
@@ -327,6 +316,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 /*
  * X(field, key, default, help): text values. branch.history: `directions`; of taken branches addresses and targets
  * (`taken-path`), or addresses alone (`taken-branches`); addresses of taken conditional ones (`taken-conditionals`).
+ * rename.bind: enum bind_kind says what each group takes; what none takes issues on the first port that is free.
  */
 #define CORE_STRINGS(X) \
 	X(isa, "core.isa", "x86-64", "x86-64, aarch64 or riscv64") \
@@ -341,6 +331,8 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8 };
 	  "tagged tables of TAGE: entries/history/tag bits[/ways] each, shortest history first") \
 	X(history, "branch.history", "directions", \
 	  "what TAGE's histories hold: directions, taken-path, taken-branches or taken-conditionals") \
+	X(bind, "rename.bind", "none", \
+	  "'KIND: PORTS; ...' bound at rename: count, alternate, spread (ooo only) or turn; none: at issue") \
 	X(wrong_path, "branch.wrong_path", "full", \
 	  "what is modelled of the wrong path: none, instructions (fetched), or full (executed too)") \
 	X(l1i_replacement, "l1i.replacement", "plru", "replacement policy: lru, plru, qlru or random") \
@@ -370,6 +362,19 @@ enum {
 #undef X
 };
 
+/* Rules by which rename binds uops to ports. The first group that takes a uop binds it. */
+enum bind_kind {
+	BIND_COUNT,                    /* what can use no others: the least loaded (Skylake) */
+	BIND_ALTERNATE,                /* what can use just these two: one after the other (Skylake: loads) */
+	BIND_TURN,                     /* what can use any of them: round-robin, to the next that it can use */
+	BIND_SPREAD,                   /* what can use no others, a scheduler each: one a cycle to each, n to all */
+	NR_BIND_KINDS,
+};
+struct core_bind {
+	uint8_t kind;                  /* enum bind_kind */
+	uint16_t ports;
+};
+
 struct core_desc {
 #define X(group, name, def, min, max, unit, help, ...) int32_t group##_##name;
 	CORE_PARAMS(X)
@@ -385,6 +390,8 @@ struct core_desc {
 	char source[4096];             /* where the figures are from, lines */
 	const char *port_names[CORE_PORTS + 1];  /* NULL-terminated; never freed, so that a struct may be copied */
 	const char *unit_names[CORE_UNITS + 1];
+	struct core_bind binds[CORE_BINDS]; /* rename.bind, in its order */
+	unsigned nr_binds;
 	uint8_t port_twin[CORE_PORTS]; /* a variant's (vary_code.h): the port that is this one's second half; 0: none */
 	char costs_path[512];          /* resolved beside the file that names it; empty for none */
 	const char *given[NR_CORE_PARAMS + NR_CORE_STRINGS]; /* where each value is from: see core_desc_source() */

@@ -310,7 +310,7 @@ static void test_220_memory(void **state)
 /* Each uop goes to the port next in turn, or to the first behind it that it can use: the order decides how well four ports are used. */
 static void test_216_bound_in_turn(void **state)
 {
-	static const struct { int32_t turn; bool narrow[4]; uint64_t cycles; } kind[] = {
+	static const struct { uint16_t turn; bool narrow[4]; uint64_t cycles; } kind[] = {
 		{ 0, { true, true, false, false }, 32 }, { ALU | MEM, { true, false, true, false }, 32 },
 		/* Of eight, port 0 gets three, and so does port 2. */
 		{ ALU | MEM, { true, true, false, false }, 48 },
@@ -319,7 +319,7 @@ static void test_216_bound_in_turn(void **state)
 	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
 		struct machine *m = wide_machine();
 		uint32_t narrow = make_alu(m, 1, 0, 0, 1, ALU0 | MEM0), any = make_alu(m, 1, 0, 0, 1, ALU | MEM);
-		m->desc.rename_bind_turn = kind[k].turn;
+		machine_bind(m, BIND_TURN, kind[k].turn);
 		for (unsigned i = 0; i < 200; i++)
 			run_insn(m, kind[k].narrow[i % 4] ? narrow : any);
 		time_steps(m, 64);

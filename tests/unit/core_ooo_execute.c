@@ -90,7 +90,7 @@ static void t208_unit_between(void **state)
 static void t204_bound_until(void **state)
 {
 	struct machine *m = machine_new();
-	m->desc.rename_bind_ports = 1;
+	machine_bind(m, BIND_COUNT, ALU);
 	m->desc.rename_width = m->desc.fetch_width = 2;
 	run_insn(m, make_alu(m, R1, 0, 0, 1, ALU));    /* ALU1: of equals the highest. Dispatched in 3, issued in 4 */
 	for (unsigned i = 0; i < 3; i++)
@@ -251,7 +251,7 @@ static void t209_bound_in_turn(void **state)
 		struct machine *m = machine_new();
 		uint64_t free[NR_PORTS] = { 0 };
 
-		m->desc.rename_bind_turn = ALU | MEM;
+		machine_bind(m, BIND_TURN, ALU | MEM);
 		for (unsigned i = 0; i < UOPS; i++)
 			run_insn(m, make_alu(m, R1, 0, 0, 1, orders[k].narrow[i % 4] ? ALU0 | MEM0 : ALU | MEM));
 		machine_time(m);
@@ -325,7 +325,7 @@ static void t218_loads_in_vain(void **state)
 	for (int32_t data = 0; data <= ALU1; data += ALU1) {
 		struct machine *m = machine_new();
 		m->desc.ideal.l1d = true;
-		m->desc.rename_bind_turn = MEM;
+		machine_bind(m, BIND_TURN, MEM);
 		m->desc.load_queue_data_ports = data;
 		for (int i = 0; i < 4; i++)
 			run_access(m, i < 2 ? make_load_through(m) : make_load(m, R3, R2), 0x10000, 8);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "core/order/bind.h"
 #include "machine.h"
 
 /* One of `slots` slots and no uop, and `fillers` nops, over and over: cycles of a hundred of that, from the hundredth on. */
@@ -89,7 +90,7 @@ static void t229_memory(void **state)
 }
 
 /* One of ALU0 where `narrow` says so, else of both, over and over, each port with a scheduler of its own: cycles of a hundred of them all. */
-static uint64_t cycles_of_spread(int32_t ports, const char *narrow)
+static uint64_t cycles_of_spread(uint16_t ports, const char *narrow)
 {
 	struct machine *m = machine_new();
 	uint32_t round[16];
@@ -98,7 +99,7 @@ static uint64_t cycles_of_spread(int32_t ports, const char *narrow)
 	m->desc.sched0_ports = ALU0;
 	m->desc.sched2_ports = ALU1;
 	m->desc.sched2_entries = 16;
-	m->desc.rename_spread_ports = ports;
+	machine_bind(m, BIND_SPREAD, ports);
 	for (; narrow[nr]; nr++)
 		round[nr] = narrow[nr] == 'n' ? make_flagged(m, INSN_NOP) : make_alu(m, R1, 0, 0, 1, narrow[nr] == '0' ? ALU0 : ALU);
 	run_rounds(m, round, nr, 300);
@@ -133,7 +134,7 @@ static void t228_spread_as_many_as_ports(void **state)
 	m->desc.sched0_ports = ALU0;
 	m->desc.sched2_ports = ALU1;
 	m->desc.sched2_entries = 16;
-	m->desc.rename_spread_ports = ALU;
+	machine_bind(m, BIND_SPREAD, ALU);
 	run_times(m, make_alu(m, R1, 0, 0, 1, ALU), 2);
 	run_insn(m, make_alu(m, R1, 0, 0, 1, ALU | STD));
 	run_insn(m, make_alu(m, R1, 0, 0, 1, ALU0));
@@ -145,6 +146,27 @@ static void t228_spread_as_many_as_ports(void **state)
 	machine_free(m);
 }
 
+/* The first group that takes a uop binds it: two that alternate take what can use just these, the upper first; counts what is left. */
+static void t231_first_group_binds(void **state)
+{
+	static const uint8_t count[CORE_PORTS] = { 0, 5, 0, 1 };
+	struct core_desc d = { .nr_binds = 2, .binds = { { BIND_ALTERNATE, ALU }, { BIND_COUNT, ALU | MEM } } };
+	struct binder b;
+
+	binder_init(&b, &d);
+	binder_count(&b, count, 7);
+	struct bind_group *alternate = binder_group(&b, ALU), *counts = binder_group(&b, ALU | MEM);
+	assert_true(alternate == &b.group[0] && counts == &b.group[1] && binder_group(&b, ALU0) == counts);
+	assert_true(!binder_group(&b, ALU | STD) && !binder_group(&b, 0));
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(bind_to(&b, alternate, ALU, 7, 0), i % 2 ? ALU0 : ALU1);
+	/* Of MEM0 and ALU0, with none, the higher; in odd slots the next, unless that has far more. */
+	assert_int_equal(bind_to(&b, counts, ALU | MEM, 7, 0), MEM0);
+	assert_int_equal(bind_to(&b, counts, ALU | MEM, 7, 1), ALU0);
+	assert_int_equal(bind_to(&b, counts, MEM, 7, 1), MEM1);
+	assert_int_equal(bind_to(&b, counts, ALU, 7, 1), ALU0);
+}
+
 /* More uops than a scheduler can have entries wait for a port that has none: they go one by one, whether ports are bound by counts or not. */
 static void t230_many_wait_without_a_scheduler(void **state)
 {
@@ -153,7 +175,7 @@ static void t230_many_wait_without_a_scheduler(void **state)
 	for (int32_t bound = 0; bound <= 1; bound++) {
 		struct machine *m = machine_new();
 		m->desc.sched0_entries = m->desc.sched1_entries = 0;
-		m->desc.rename_bind_ports = bound;
+		machine_bind(m, BIND_COUNT, bound ? ALU : 0);
 		m->desc.rob_entries = WAITING + 16;
 		m->desc.prf_integer = WAITING + 64;
 		run_insn(m, make_alu(m, R1, 0, 0, 120, ALU0));
@@ -169,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(t226_whole), cmocka_unit_test(t229_memory), cmocka_unit_test(t227_spread), cmocka_unit_test(t228_spread_as_many_as_ports),
+		cmocka_unit_test(t231_first_group_binds),
 		cmocka_unit_test(t230_many_wait_without_a_scheduler),
 	};
 

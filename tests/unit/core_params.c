@@ -110,9 +110,8 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 	const struct { const char *prefix; bool absent; } parts[] = {
 		{ "uopcache.", !d->uopcache_sets }, { "l2.", !d->l2_size }, { "llc.", !d->llc_size },
 		{ "branch.indirect_", !d->branch_indirect_entries }, { "rename.move_", !d->rename_move_slots },
-		{ "rename.bind_", !d->rename_bind_ports }, { "rename.bind_turn", !d->rename_bind_turn },
 		{ "branch.taken_in_flight", !d->branch_taken_in_flight }, { "load_queue.data_ports", !d->load_queue_data_ports },
-		{ "rename.spread_ports", !d->rename_spread_ports }, { "rename.whole", !d->rename_whole },
+		{ "rename.whole", !d->rename_whole },
 		{ "rename.memory", !d->rename_memory }, { "forward.from_vector", !d->forward_from_vector },
 		{ "prefetch.l1_stride", !d->prefetch_l1_stride },
 		{ "prefetch.l2_stream", !d->prefetch_l2_stream }, { "repeat.", strcmp(d->isa, "x86-64") != 0 },
@@ -343,6 +342,33 @@ static void a_child_wins_over_its_parent(void **state)
 	assert_true(g_str_has_suffix(d.costs_path, "/cores/parent.costs"));
 }
 
+#define BIND_FORM "write it as KIND: PORTS; ..., KIND one of: count alternate turn spread; PORTS names, or all"
+
+/* Groups of ports, in their order; a child gives them anew, and they are of its own ports. */
+static void ports_are_bound(void **state)
+{
+	static const char groups[] = "alternate: b c; count : all;; spread: d,a;";
+	struct core_desc d;
+
+	char *text = g_strconcat("[core]\nports = a b c d\n[rename]\nbind = ", groups, "\n", NULL);
+	write_core("all", text);
+	g_free(text);
+	assert_int_equal(core_desc_load(&d, "all"), 0);
+	assert_string_equal(d.bind, groups);
+	assert_int_equal(d.nr_binds, 3);
+	assert_true(d.binds[0].kind == BIND_ALTERNATE && d.binds[0].ports == 6);
+	assert_true(d.binds[1].kind == BIND_COUNT && d.binds[1].ports == 15);
+	assert_true(d.binds[2].kind == BIND_SPREAD && d.binds[2].ports == 9);
+	write_core("fewer", "[core]\ninherit = all\nports = d c b\n[rename]\nbind = turn: d b\n");
+	assert_int_equal(core_desc_load(&d, "fewer"), 0);
+	assert_int_equal(d.nr_binds, 1);
+	assert_true(d.binds[0].kind == BIND_TURN && d.binds[0].ports == 5);
+	assert_int_equal(core_desc_set(&d, "rename.bind=count: all"), 0);
+	assert_true(d.nr_binds == 1 && d.binds[0].kind == BIND_COUNT && d.binds[0].ports == 7);
+	assert_int_equal(core_desc_set(&d, "rename.bind=none"), 0);
+	assert_int_equal(d.nr_binds, 0);
+}
+
 static void files_that_are_wrong(void **state)
 {
 	write_core("key", "[rob]\nentires = 5\n");
@@ -365,6 +391,19 @@ static void files_that_are_wrong(void **state)
 	assert_fails("port", EINVAL, "port", "sched0.ports: 'q' is not a port", "the ports are: a b");
 	write_core("noport", "[sched0]\nports = a\n");
 	assert_fails("noport", EINVAL, "noport", "sched0.ports: 'a' is not a port", "the ports are: none (core.ports)");
+	write_core("kind", "[core]\nports = a b\n[rename]\nbind = a b\n");
+	assert_fails("kind", EINVAL, "kind", "rename.bind: 'a b' names no kind", BIND_FORM);
+	write_core("bind", "[core]\nports = a b\n[rename]\nbind = turn: a b; cuont : a\n");
+	assert_fails("bind", EINVAL, "bind", "rename.bind: there is no kind 'cuont'", BIND_FORM);
+	write_core("bound", "[core]\nports = a b\n[rename]\nbind = turn: a q\n");
+	assert_fails("bound", EINVAL, "bound", "rename.bind: 'q' is not a port", "the ports are: a b");
+	write_core("nothing", "[core]\nports = a b\n[rename]\nbind = count: ; turn: a\n");
+	assert_fails("nothing", EINVAL, "nothing", "rename.bind: 'count' has no ports", "");
+	write_core("three", "[core]\nports = a b c\n[rename]\nbind = alternate: a b c\n");
+	assert_fails("three", EINVAL, "three", "rename.bind: two ports alternate, not 'a b c'", "");
+	write_core("groups", "[core]\nports = a\n[rename]\n"
+		"bind = turn:a;turn:a;turn:a;turn:a;turn:a;turn:a;turn:a;turn:a;turn:a\n");
+	assert_fails("groups", EINVAL, "groups", "rename.bind: more than 8 groups", "");
 	write_core("twice", "[core]\nports = a b a\n");
 	assert_fails("twice", EINVAL, "twice", "core.ports: 'a' stands twice", "");
 	write_core("ports", "[core]\nports = a b c d e f g h i j k l m n o p q\n");
@@ -630,6 +669,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_value_replaces_the_default, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_path_is_a_name_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_child_wins_over_its_parent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ports_are_bound, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(files_that_are_wrong, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(files_that_are_too_long, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cores_that_are_not_there, set_up, tear_down),

@@ -148,7 +148,7 @@ static void equip(struct core_desc *d, unsigned feature)
 {
 	switch (feature) {
 	case 1:
-		d->rename_bind_turn = ALU | MEM;
+		d->binds[d->nr_binds++] = (struct core_bind){ BIND_TURN, ALU | MEM };
 		break;
 	case 2:
 		d->l1d_set_fill = 7;

@@ -284,6 +284,12 @@ void machine_time_on(struct machine *m, const char *model, size_t batch)
 	check_stream(m);
 }
 
+void machine_bind(struct machine *m, enum bind_kind kind, uint16_t ports)
+{
+	if (ports)
+		m->desc.binds[m->desc.nr_binds++] = (struct core_bind){ (uint8_t)kind, ports };
+}
+
 const struct timed *committed(const struct machine *m, size_t n)
 {
 	for (size_t i = 0; i < m->nr_timed; i++)

@@ -57,6 +57,8 @@ void run_rounds(struct machine *m, const uint32_t *insn, size_t nr, unsigned n);
 /* 8 bytes, read and written. */
 void run_update(struct machine *m, uint32_t insn, uint64_t addr);
 
+/* Rename binds uops to the ports so; none: nothing more. */
+void machine_bind(struct machine *m, enum bind_kind kind, uint16_t ports);
 /* Counts what is static of the instructions made so far; machine_time() does it, too. */
 void machine_count(struct machine *m);
 /* Times all steps and leaves the records in m->timed. */

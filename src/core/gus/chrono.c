@@ -170,7 +170,7 @@ static void make(struct chrono *v, const struct core_desc *d)
 	}
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		v->scheduler[i] = v->cost.scheduler[i] ? scheduler_new(v, v->cost.scheduler[i]) : NULL;
-	v->turn_rest = v->recipes->turn;
+	v->binder = v->recipes->binder;
 	if (v->mode == CHRONO_TAINT)
 		make_taint(v);
 }

@@ -37,7 +37,9 @@ static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
 /* What uops are bound to. */
 static void own_groups(struct recipes *r)
 {
-	r->turn = core_desc_with_twins(r->desc, (uint16_t)r->desc->rename_bind_turn);
+	binder_init(&r->binder, r->desc);
+	for (unsigned i = 0; i < r->binder.nr; i++)
+		r->turn |= r->binder.group[i].kind == BIND_TURN ? r->binder.group[i].ports : 0;
 	for (unsigned rest = r->turn; rest; rest &= rest - 1)
 		r->group[r->nr_own++] = (uint16_t)(rest & -rest);
 	r->nr_groups = r->nr_own;
@@ -173,10 +175,11 @@ static void bind_part(struct recipes *r, struct part *p, const uint16_t *ports, 
 	if (p->scheduler >= CORE_SCHEDULERS && p->scheduler != RECIPE_NO_SCHEDULER)
 		return;
 	for (unsigned i = 0; i < nr; i++) {
-		if (!(ports[i] & r->turn))
+		const struct bind_group *g = binder_group(&r->binder, ports[i]);
+		if (!g || g->kind != BIND_TURN)
 			continue;
 		assert(r->nr_uses < MOST_USES && p->nr_bound < UINT8_MAX);
-		r->use[r->nr_uses++] = (struct use){ ports[i] & r->turn, 0 };
+		r->use[r->nr_uses++] = (struct use){ ports[i] & g->ports, (uint16_t)(g - r->binder.group) };
 		p->nr_bound++;
 	}
 }

@@ -60,7 +60,7 @@ enum { RECIPE_NO_SCHEDULER = 0xff, RECIPE_SCHEDULERS = 0xfe };
  * Uops of one kind: the resources they use, and the scheduler that holds them until they issue. Where that is not the
  * same one for all (RECIPE_SCHEDULERS), what follows the uses says `amount` uops go to any of the set `resource` of
  * schedulers, until all uops are told. Where it is the same for all, or none, uops may be bound: behind the uses comes
- * one for each that is, to one of the ports `resource` in turn.
+ * one for each that is, by the group `amount` of the binder to one of the ports `resource` in turn.
  */
 struct part {
 	uint32_t use;                  /* first in recipes.use */
@@ -128,6 +128,7 @@ struct recipes {
 	const struct core_desc *desc;
 	const struct code *code;
 	uint8_t stack_pointer;         /* who makes RECIPE_SYNC says first which register that is */
+	struct binder binder;          /* of which what is in turn matters alone; its state is each variant's own */
 	uint16_t turn;                 /* ports to which uops are bound in turn */
 	unsigned nr_own;               /* the first groups are each port of `turn`: for what is bound alone */
 	uint16_t group[NR_GROUPS];     /* sets of ports, in the order they were found */

@@ -118,13 +118,13 @@ INLINE void bind_uops(struct chrono *v, const enum chrono_mode mode, struct way 
                       struct when *w)
 {
 	const struct use *bound = v->use + p->use + p->nr_uses;
-	const uint16_t turn = v->recipes->turn;
 
 	for (const struct use *end = bound + p->nr_bound; bound < end; bound++) {
-		uint16_t port = bind_in_turn(bound->resource, turn, &v->turn_rest);
+		struct bind_group *g = &v->binder.group[bound->amount];
+		uint16_t port = bind_in_turn(bound->resource, g->ports, &g->rest);
 		struct use u = { RESOURCE_PORTS, 1 };
 
-		for (unsigned before = turn & (port - 1u); before; before &= before - 1)
+		for (unsigned before = v->recipes->turn & (port - 1u); before; before &= before - 1)
 			u.resource++;
 		use_resources(v, mode, y, &u, 1, w);
 	}

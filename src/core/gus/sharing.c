@@ -356,7 +356,7 @@ static void follow(struct chrono *to, const struct chrono *from, int64_t later)
 	to->nr_memory = from->nr_memory;
 	to->nr_blocks = from->nr_blocks;
 	to->mispredicts = from->mispredicts;
-	to->turn_rest = from->turn_rest;
+	to->binder = from->binder;
 	to->faulted = from->faulted;
 	to->cycles = from->cycles;
 	to->instructions = from->instructions;

@@ -137,7 +137,7 @@ struct chrono {
 	uint64_t memory[MOST_MEMORY];  /* [n % MOST_MEMORY]: ticks when the n-th that accesses memory was dispatched */
 	uint64_t nr_memory;
 	struct scheduler *scheduler[CORE_SCHEDULERS];
-	uint16_t turn_rest;            /* of the ports in turn, those behind the one that was bound last */
+	struct binder binder;
 	uint64_t chosen[NR_PARTS + 1]; /* where its parts may choose: uops of the present instruction in each
 	                                  scheduler, CHOSEN_BITS for one */
 

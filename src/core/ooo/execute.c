@@ -210,7 +210,8 @@ static uint64_t issue_again(struct ooo *o, const struct attempt *a, const struct
 {
 	if (!o->desc->dtlb_again || !u || !u->ports)
 		return known;
-	uint16_t any = u->ports & o->turn ? o->turn : u->ports;
+	const struct bind_group *g = binder_group(&o->binder, u->ports);
+	uint16_t any = g && g->kind == BIND_TURN ? g->ports : u->ports;
 	uint64_t first = book_first(o, bind_in_turn(not_bound(o, a, any), any, &o->behind_again), known);
 
 	return data ? book_first(o, not_bound(o, a, data), first) : first;

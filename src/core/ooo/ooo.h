@@ -80,20 +80,12 @@ struct ooo {
 	bool flags_apart;              /* what writes flags alone takes none of them */
 	uint64_t serial_until;         /* nothing dispatches before */
 	uint64_t serial_record;
-	uint16_t counted;              /* ports whose uops are counted, for rename.bind_ports */
-	uint8_t bound[CORE_PORTS];     /* uops bound to each port, as at the start of bound_cycle */
-	uint64_t bound_cycle;
-	uint32_t bind_turn;            /* alternates between two equal load ports */
+	struct binder binder;          /* load_queue.data_ports, too */
+	uint16_t counted;              /* ports whose uops are counted, for it */
 	uint16_t missed;               /* ports that what waits for a load takes in vain: dtlb.vain_ports */
-	uint16_t turn;                 /* ports that uops are bound to in turn */
-	uint16_t turn_rest;          /* of them those behind the one that was bound last */
-	uint16_t data_ports, data_behind; /* the same of those that bring in what is loaded */
+	uint16_t data_ports;           /* those that bring in what is loaded */
 	uint64_t load_floor[2];        /* of others, of vectors: cycle before which no younger one issues, since older ones issue again */
 	uint16_t behind_again;         /* of the ports of what issues again (dtlb.again), those behind the one that was taken last */
-	uint16_t spread;               /* ports over whose schedulers rename spreads uops, one a cycle each */
-	uint16_t spread_taken;         /* of them those that got one in ... */
-	unsigned nr_spread;            /* uops that they all got in ... */
-	uint64_t spread_cycle;
 	unsigned nr_queued;            /* uops of the attempt in hand that go through the queue in front of schedulers */
 	uint32_t nr_memory;            /* loads and stores dispatched in ... */
 	uint64_t memory_cycle;

@@ -49,39 +49,22 @@ static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint
 	return best == NO_SCHEDULER ? free : mine[best];
 }
 
-/* The same of a uop of spread ports alone: a scheduler that got none in that cycle, where it can. */
-static uint16_t spread(struct ooo *o, uint64_t cycle, uint16_t ports, const uint8_t need[CORE_SCHEDULERS])
-{
-	rename_spread_from(o, cycle);
-	if (ports & ~o->spread_taken)
-		ports &= (uint16_t)~o->spread_taken;
-	if (ports & (ports - 1))
-		ports = choose_scheduler(o, ports, need);
-	o->spread_taken |= ports;
-	o->nr_spread++;
-	return ports;
-}
-
 unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS])
 {
-	bool bound = o->desc->rename_bind_ports;
 	unsigned needed = 0;
 
 	o->nr_queued = 0;
-	if (bound)
-		bind_from(o, a->dispatch);
+	if (o->binder.counted)
+		binder_count(&o->binder, &o->held.held.of[HELD_PORT], a->dispatch);
 	for (unsigned i = 0; i < a->nr_uops; i++) {
 		uint16_t ports = uop_ports(o, a, &a->uop[i]);
-		if (ports && bound)
-			ports = (uint16_t)(1u << bind(o, ports, a->slot_position + (i < a->slots ? i : a->slots - 1)));
-		else if (ports & o->turn)
-			ports = bind_in_turn(ports & o->turn, o->turn, &o->turn_rest);
-		else if (ports & o->data_ports)
-			ports = bind_in_turn(ports & o->data_ports, o->data_ports, &o->data_behind);
-		else if (ports && !(ports & ~o->spread))
-			ports = spread(o, a->dispatch, ports, need);
-		else if (ports & (ports - 1) && !(ports & o->nsq.ports))
+		struct bind_group *g = binder_group(&o->binder, ports);
+		if (g)
+			ports = bind_to(&o->binder, g, ports, a->dispatch, a->slot_position + (i < a->slots ? i : a->slots - 1));
+		if (ports & (ports - 1) && !(ports & o->nsq.ports))
 			ports = choose_scheduler(o, ports, need);
+		if (g && g->kind == BIND_SPREAD)
+			bind_spread_took(g, ports);
 		o->port[i] = ports;
 		if (ports & o->nsq.ports) {
 			o->nr_queued++;
@@ -183,19 +166,17 @@ void rename_init(struct ooo *o)
 	}
 	if (d->waiting_entries)
 		nsq_init(o, ports);
-	if (d->rename_bind_ports)
-		o->counted = (uint16_t)~o->nsq.ports;
+	binder_init(&o->binder, d);
+	binder_add(&o->binder, d, BIND_TURN, (uint16_t)d->load_queue_data_ports);
+	o->counted = o->binder.counted & (uint16_t)~o->nsq.ports;
 	const int32_t files[NR_BANKS] = { d->prf_integer, d->prf_vector };
 	for (unsigned b = 0; b < NR_BANKS; b++) {
 		int32_t usable = files[b] - NR_ARCHITECTURAL;
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
-	o->turn = o->turn_rest = core_desc_with_twins(d, (uint16_t)d->rename_bind_turn);
-	o->data_ports = o->data_behind = core_desc_with_twins(d, (uint16_t)d->load_queue_data_ports);
-	o->spread = core_desc_with_twins(d, (uint16_t)d->rename_spread_ports);
+	o->data_ports = core_desc_with_twins(d, (uint16_t)d->load_queue_data_ports);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->missed = (uint16_t)d->dtlb_vain_ports;
-	o->bound_cycle = UINT64_MAX;
 	o->stack_followed = d->rename_stack_ports || d->forward_renamed;
 	int32_t most = d->rob_entries;
 	for (unsigned b = 0; b < NR_BANKS; b++)

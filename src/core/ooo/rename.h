@@ -4,17 +4,13 @@
  * is the same code with what they cannot need left out: `plain` is a constant wherever it is passed.
  *
  * Not modelled: a partial allocation of an instruction wider than what is free (all its entries must be).
- * Ref: uiCA's description of port binding on the Skylake family (figures).
  */
 #ifndef CYCLEWISE_CORE_OOO_RENAME_H
 #define CYCLEWISE_CORE_OOO_RENAME_H
 
 #include <assert.h>
-#include <string.h>
 
 #include "core/ooo/ooo.h"
-
-enum { UNEQUAL = 3 };                  /* uiCA: the odd slot takes the least loaded port where the loads differ by so much */
 
 struct wait {
 	uint64_t cycle, by;            /* by: record number + 1 */
@@ -85,40 +81,6 @@ static inline uint16_t uop_ports(const struct ooo *o, const struct attempt *a, c
 	return special && u->kind == UOP_COMPUTE ? rename_compute_ports(o, a, u->ports) : u->ports;
 }
 
-/*
- * Binds a uop in issue slot `slot` to one of `ports` by the counts at the start of the cycle: the least loaded, of
- * equals the highest numbered; in odd slots the next in that order, unless it is far more loaded. Free of branches
- * on the counts, which are as good as random.
- */
-static inline unsigned bind(struct ooo *o, uint16_t ports, unsigned slot)
-{
-	unsigned first = UINT32_MAX, second = UINT32_MAX;
-
-	if (!(ports & (ports - 1)))
-		return (unsigned)__builtin_ctz(ports);
-	if (ports == o->desc->rename_bind_alternate) {
-		unsigned low = (unsigned)__builtin_ctz(ports);
-		return o->bind_turn++ & 1 ? low : 31u - (unsigned)__builtin_clz(ports);
-	}
-	for (unsigned rest = ports; rest; rest &= rest - 1) {
-		unsigned p = (unsigned)__builtin_ctz(rest), key = (unsigned)o->bound[p] << 4 | (15 - p);
-		unsigned more = key > first ? key : first;
-		first = key < first ? key : first;
-		second = more < second ? more : second;
-	}
-	bool odd = slot & 1 && second >> 4 < (first >> 4) + UNEQUAL;
-	return 15 - ((odd ? second : first) & 15);
-}
-
-/* The counts that bind() goes by are those at the start of the cycle of dispatch. */
-static inline void bind_from(struct ooo *o, uint64_t cycle)
-{
-	if (o->bound_cycle != cycle) {
-		memcpy(o->bound, &o->held.held.of[HELD_PORT], sizeof o->bound);
-		o->bound_cycle = cycle;
-	}
-}
-
 static inline void wait_for_scheduler(struct ooo *o, struct wait *w, unsigned s, unsigned need)
 {
 	unsigned entries = o->sched_entries[s], n = need < entries ? need : entries;
@@ -151,28 +113,14 @@ static inline void wait_for_next(struct ooo *o, struct attempt *a, struct wait *
 	a->slot_position = 0;
 }
 
-/* What spread ports got is that of the cycle of dispatch. */
-static inline void rename_spread_from(struct ooo *o, uint64_t cycle)
-{
-	if (o->spread_cycle != cycle) {
-		o->spread_cycle = cycle;
-		o->spread_taken = 0;
-		o->nr_spread = 0;
-	}
-}
-
-/* Where the spread ports have got as many uops in the cycle as they are, one more dispatches in the next. */
+/* Where ports that are spread have got as many uops in the cycle as they are, one more dispatches in the next. */
 static inline void wait_for_spread(struct ooo *o, struct attempt *a, struct wait *w)
 {
-	bool any = false;
-
-	for (unsigned i = 0; i < a->nr_uops && !any; i++) {
-		uint16_t ports = uop_ports(o, a, &a->uop[i]);
-		any = ports && !(ports & ~o->spread);
+	for (unsigned i = 0; i < a->nr_uops; i++) {
+		struct bind_group *g = binder_group(&o->binder, uop_ports(o, a, &a->uop[i]));
+		if (g && g->kind == BIND_SPREAD && bind_spread_full(g, a->dispatch))
+			return wait_for_next(o, a, w);
 	}
-	rename_spread_from(o, a->dispatch);
-	if (any && o->nr_spread >= (unsigned)__builtin_popcount((unsigned)o->desc->rename_spread_ports))
-		wait_for_next(o, a, w);
 }
 
 /* Where as many that access memory as may be were dispatched in the cycle, one more is in the next. */
@@ -191,24 +139,29 @@ static inline void memory_dispatched(struct ooo *o, uint64_t cycle)
 	o->nr_memory++;
 }
 
+/* A single uop that is bound by counts, the most frequent of cores that count, by a short way; false: it is none. */
+static inline bool schedule_counted(struct ooo *o, struct attempt *a, struct wait *w)
+{
+	uint16_t ports = uop_ports(o, a, a->uop);
+	struct bind_group *g = binder_group(&o->binder, ports);
+
+	if (!g || g->kind > BIND_ALTERNATE)
+		return false;
+	binder_count(&o->binder, &o->held.held.of[HELD_PORT], a->dispatch);
+	o->port[0] = bind_to(&o->binder, g, ports, a->dispatch, a->slot_position);
+	unsigned scheduler = o->sched_of_port[__builtin_ctz(o->port[0])];
+	if (o->port[0] & o->nsq.ports)
+		wait_for_queue(o, w, 1);
+	else if (scheduler != NO_SCHEDULER)
+		wait_for_scheduler(o, w, scheduler, 1);
+	return true;
+}
+
 static inline void schedule(struct ooo *o, struct attempt *a, struct wait *w)
 {
-	if (a->nr_uops == 1 && o->desc->rename_bind_ports) { /* the most frequent, by a short way */
-		uint16_t ports = uop_ports(o, a, a->uop);
-
-		o->port[0] = ports;
-		if (!ports)
-			return;
-		bind_from(o, a->dispatch);
-		unsigned port = bind(o, ports, a->slot_position);
-		o->port[0] = (uint16_t)(1u << port);
-		if (o->port[0] & o->nsq.ports)
-			wait_for_queue(o, w, 1);
-		else if (o->sched_of_port[port] != NO_SCHEDULER)
-			wait_for_scheduler(o, w, o->sched_of_port[port], 1);
+	if (a->nr_uops == 1 && o->binder.counted && schedule_counted(o, a, w))
 		return;
-	}
-	if (o->spread)
+	if (o->binder.spreads)
 		wait_for_spread(o, a, w);
 	uint8_t need[CORE_SCHEDULERS] = { 0 };
 	for (unsigned needed = rename_assign_ports(o, a, need); needed; needed &= needed - 1) {
