@@ -120,7 +120,22 @@ static void print_cycles(const struct core_desc *d, const struct named_recording
 
 /* --- parameters put back to their defaults ------------------------------------------------------------ */
 
-/* The parameters that the file itself sets, not its parents, and not to their defaults. */
+/* Numbers first, then texts. */
+static const char *parameter_name(unsigned i)
+{
+	return i < NR_CORE_PARAMS ? core_params[i].name : core_strings[i - NR_CORE_PARAMS].name;
+}
+
+static bool is_default(const struct core_desc *d, unsigned i)
+{
+	const struct core_string *s = &core_strings[i - NR_CORE_PARAMS];
+
+	if (i < NR_CORE_PARAMS)
+		return *(const int32_t *)(const void *)((const char *)d + core_params[i].offset) == core_params[i].def;
+	return g_str_has_prefix(s->name, "core.") || !strcmp((const char *)d + s->offset, s->def);
+}
+
+/* The parameters that the file itself sets, not its parents, and not to their defaults; not those of [core]. */
 static GArray *own_parameters(const struct core_desc *d)
 {
 	GArray *own = g_array_new(FALSE, FALSE, sizeof(unsigned));
@@ -133,12 +148,11 @@ static GArray *own_parameters(const struct core_desc *d)
 		nl[0] = nl[1] = ' ';
 	if (!g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, NULL))
 		g_error("%s is no key file", d->path);
-	for (unsigned i = 0; i < nr_core_params; i++) {
-		const char *dot = strchr(core_params[i].name, '.');
-		char *group = g_strndup(core_params[i].name, (gsize)(dot - core_params[i].name));
-		int32_t value = *(const int32_t *)(const void *)((const char *)d + core_params[i].offset);
+	for (unsigned i = 0; i < NR_CORE_PARAMS + NR_CORE_STRINGS; i++) {
+		const char *name = parameter_name(i), *dot = strchr(name, '.');
+		char *group = g_strndup(name, (gsize)(dot - name));
 
-		if (g_key_file_has_key(file, group, dot + 1, NULL) && value != core_params[i].def)
+		if (g_key_file_has_key(file, group, dot + 1, NULL) && !is_default(d, i))
 			g_array_append_val(own, i);
 		g_free(group);
 	}
@@ -151,7 +165,17 @@ static struct core_desc put_back(const struct core_desc *d, unsigned parameter)
 {
 	struct core_desc changed = *d;
 
-	memcpy((char *)&changed + core_params[parameter].offset, &core_params[parameter].def, sizeof(int32_t));
+	if (parameter < NR_CORE_PARAMS) {
+		memcpy((char *)&changed + core_params[parameter].offset, &core_params[parameter].def, sizeof(int32_t));
+		return changed;
+	}
+	const struct core_string *s = &core_strings[parameter - NR_CORE_PARAMS];
+	char *assignment = g_strconcat(s->name, "=", s->def, NULL);
+	if (!*s->def)
+		*((char *)&changed + s->offset) = '\0';
+	else if (core_desc_set(&changed, assignment))
+		fail();
+	g_free(assignment);
 	return changed;
 }
 
@@ -171,7 +195,7 @@ static void try_stream(const struct core_desc *d, const struct named_recording *
 		for (unsigned i = 0; i < NR_TIMINGS && !moved; i++)
 			moved = time_stream(&changed, &timings[i], code, s) != cycles[i];
 		if (moved) {
-			printf("%s\t%s\n", core_params[g_array_index(left, unsigned, k)].name, named->name);
+			printf("%s\t%s\n", parameter_name(g_array_index(left, unsigned, k)), named->name);
 			g_array_remove_index(left, k);
 		} else {
 			k++;
@@ -195,7 +219,7 @@ static void print_defaults(const struct core_desc *d, GArray *streams)
 	for (guint i = 0; i < streams->len && left->len; i++)
 		try_stream(d, &g_array_index(streams, struct named_recording, i), left);
 	for (guint k = 0; k < left->len; k++)
-		printf("%s\t-\n", core_params[g_array_index(left, unsigned, k)].name);
+		printf("%s\t-\n", parameter_name(g_array_index(left, unsigned, k)));
 	g_array_free(left, TRUE);
 }
 
