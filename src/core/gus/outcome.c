@@ -10,6 +10,7 @@
 #include "core/gus/shadow.h"
 #include "core/order/memory_renaming.h"
 #include "core/order/pair.h"
+#include "core/order/stack.h"
 #include "core/predict/branch.h"
 
 enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
@@ -31,8 +32,7 @@ struct outcomes {
 	bool merges;                   /* stores may be merged */
 	bool aliases;                  /* 4 KiB aliases cost something */
 	bool fused;                    /* the instruction before makes a pair with the next */
-	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last
-	                                  brought up to date */
+	struct stack_engine stack;
 	size_t skip;                   /* steps of the next batch that belong to an instruction already seen */
 	struct branch_unit *branch;
 	struct delivery delivery;
@@ -180,24 +180,6 @@ static __attribute__((noinline)) void accesses(struct outcomes *o, const struct 
 	}
 }
 
-/* --- stack engine ------------------------------------------------------------------------------------ */
-
-/*
- * What the instruction does to the offset that rename keeps of the stack pointer: RECIPE_SYNC where that has to be
- * added to it first.
- */
-static inline unsigned stack(struct outcomes *o, const struct insn *in)
-{
-	if (in->stack != STACK_MOVES) {
-		bool wanted = o->stack_offset && in->stack == STACK_READS;
-		o->stack_offset = 0;
-		return wanted ? RECIPE_SYNC : 0;
-	}
-	o->stack_offset += in->branch == BRANCH_RETURN || !(in->flags & INSN_STORE) ? -1 : 1;
-	o->recipes->stack_pointer = in->addr[0];
-	return 0;
-}
-
 /* --- branches ---------------------------------------------------------------------------------------- */
 
 /* `next` is what follows it, where that is `known`. */
@@ -280,8 +262,10 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		flags |= resolve(o, in, s, next, follows && !(next->flags & STEP_ENTER));
 		kind |= flags & OUTCOME_TAKEN ? RECIPE_TAKEN : 0;
 	}
-	if (in->stack && o->desc->rename_stack_ports)
-		kind |= stack(o, in);
+	if (in->stack && stack_engine_syncs(&o->stack, o->desc, in)) {
+		o->recipes->stack_pointer = o->stack.pointer;
+		kind |= RECIPE_SYNC;
+	}
 	if ((shape == SHAPE_BRANCH || shape == SHAPE_ANY) &&
 	    (flags & (OUTCOME_TAKEN | OUTCOME_MISPREDICT) ||
 	     (shape == SHAPE_ANY && in->flags & (INSN_SYSCALL | INSN_FLUSH)))) {

@@ -22,6 +22,7 @@
 #include "core/order/bind.h"
 #include "core/order/foresee.h"
 #include "core/order/memory_renaming.h"
+#include "core/order/stack.h"
 #include "core/predict/branch.h"
 
 enum {
@@ -90,9 +91,7 @@ struct ooo {
 	uint32_t nr_memory;            /* loads and stores dispatched in ... */
 	uint64_t memory_cycle;
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
-	int32_t stack_offset;          /* pushes and calls less pops and returns since the stack pointer was last brought up to date */
-	uint8_t stack_pointer;         /* the register; REG_NONE: not seen yet */
-	bool stack_followed;           /* somebody wants to know of it */
+	struct stack_engine stack;
 	uint8_t sched_of_port[CORE_PORTS]; /* NO_SCHEDULER: holds no entry */
 	uint32_t sched_entries[CORE_SCHEDULERS]; /* those of the queue in front included */
 
@@ -194,7 +193,7 @@ static inline unsigned bank_of(uint8_t reg)
 /* The record + 1 that wrote `reg`, a base; pushes and pops do not count. */
 static inline uint64_t base_by(const struct ooo *o, uint8_t reg)
 {
-	return reg == o->stack_pointer ? o->renaming.stack_by : o->reg_by[reg];
+	return reg == o->stack.pointer ? o->renaming.stack_by : o->reg_by[reg];
 }
 
 /* The attempt's result in `reg`, there from `ready` on; `by`: the record it comes from + 1. Gives back a move slot that the old value held. */

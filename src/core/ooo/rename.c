@@ -81,7 +81,7 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 
 void rename_stack_sync(struct ooo *o, const struct attempt *a)
 {
-	uint64_t ready = later(a->dispatch + (unsigned)o->desc->issue_latency, o->reg_ready[o->stack_pointer]), first = UINT64_MAX;
+	uint64_t ready = later(a->dispatch + (unsigned)o->desc->issue_latency, o->reg_ready[o->stack.pointer]), first = UINT64_MAX;
 	unsigned port = 0;
 
 	for (unsigned rest = (unsigned)o->desc->rename_stack_ports; rest; rest &= rest - 1) {
@@ -93,7 +93,7 @@ void rename_stack_sync(struct ooo *o, const struct attempt *a)
 		}
 	}
 	ports_book(&o->ports, port, first);
-	o->reg_ready[o->stack_pointer] = o->reg_woken[o->stack_pointer] = first + 1;
+	o->reg_ready[o->stack.pointer] = o->reg_woken[o->stack.pointer] = first + 1;
 }
 
 static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
@@ -177,7 +177,6 @@ void rename_init(struct ooo *o)
 	o->data_ports = core_desc_with_twins(d, (uint16_t)d->load_queue_data_ports);
 	o->flags_apart = d->prf_flags_apart != 0;
 	o->missed = (uint16_t)d->dtlb_vain_ports;
-	o->stack_followed = d->rename_stack_ports || d->forward_renamed;
 	int32_t most = d->rob_entries;
 	for (unsigned b = 0; b < NR_BANKS; b++)
 		most = o->reg_usable[b] > most ? o->reg_usable[b] : most;

@@ -185,27 +185,17 @@ static inline bool eliminate(struct ooo *o, const struct attempt *a)
 
 /* --- stack engine ------------------------------------------------------------------------------------ */
 
-/* Before dispatch: what the instruction does to the offset, and whether the pointer has to be brought up to date for it. */
+/* Before dispatch. */
 static inline void rename_stack(struct ooo *o, struct attempt *a)
 {
-	const struct insn *in = a->in;
-
 	a->stack_sync = false;
-	if (__builtin_expect(!in->stack, 1) || !o->stack_followed)
+	if (__builtin_expect(!a->in->stack, 1))
 		return;
-	if (in->stack == STACK_MOVES) {
-		o->stack_offset += in->branch == BRANCH_RETURN || !(in->flags & INSN_STORE) ? -1 : 1;
-		o->stack_pointer = in->addr[0];
-		return;
-	}
-	for (unsigned i = 0; o->desc->forward_renamed && i < in->nr_dst; i++)
-		if (in->dst[i] == o->stack_pointer)
+	a->stack_sync = stack_engine_syncs(&o->stack, o->desc, a->in);
+	a->slots += a->stack_sync;
+	for (unsigned i = 0; a->in->stack != STACK_MOVES && i < a->in->nr_dst; i++)
+		if (a->in->dst[i] == o->stack.pointer)
 			o->renaming.stack_by = o->record + 1;
-	if (in->stack == STACK_READS && o->stack_offset && o->desc->rename_stack_ports) {
-		a->stack_sync = true;
-		a->slots++;
-	}
-	o->stack_offset = 0;
 }
 
 /* rename.c: behind dispatch, where that is so: that uop. */
