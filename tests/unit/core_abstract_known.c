@@ -12,7 +12,7 @@
 
 #include "core/gus/deliver.h"
 #include "core/gus/memory.h"
-#include "core/gus/shadow.h"
+#include "core/order/shadow.h"
 #include "core_memory_desc.h"
 
 enum { STEPS = 200000 };
@@ -119,15 +119,17 @@ enum { BYTES = 1 << 17 };
 /* Byte by byte: the number + 1 of the store that wrote it last. */
 static struct source by_bytes(const uint32_t *writer, const struct shadow *s, uint64_t addr, uint32_t bytes)
 {
-	struct source from = { 0, true };
+	struct source from = { 0, SOURCE_WHOLE };
 	uint32_t youngest = 0;
+	bool whole = true;
 
 	for (uint64_t at = addr; at < addr + bytes; at++) {
-		uint32_t w = writer[at] && s->nr_stores - (writer[at] - 1) <= OUTCOME_FAR ? writer[at] : 0;
-		from.whole &= w && (at == addr || w == youngest);
+		uint32_t w = writer[at] && s->nr_stores - (writer[at] - 1) <= SHADOW_FAR ? writer[at] : 0;
+		whole &= w && (at == addr || w == youngest);
 		youngest = w > youngest ? w : youngest;
 	}
 	from.distance = youngest ? s->nr_stores - (youngest - 1) : 0;
+	from.kind = youngest && !whole ? SOURCE_PARTIAL : SOURCE_WHOLE;
 	return from;
 }
 
@@ -156,8 +158,7 @@ static void t002_stores(void **state)
 		bytes = 1u << random_below(6);
 		struct source is = shadow_load(&s, addr, bytes), ought = by_bytes(writer, &s, addr, bytes);
 		assert_int_equal(is.distance, ought.distance);
-		if (is.distance)
-			assert_int_equal(is.whole, ought.whole);
+		assert_int_equal(is.kind == SOURCE_PARTIAL, ought.kind == SOURCE_PARTIAL);
 		found += is.distance != 0;
 	}
 	assert_true(found > STEPS / 10 && found < STEPS * 3 / 4);

@@ -7,20 +7,12 @@
 #include "base/error.h"
 #include "core/gus/deliver.h"
 #include "core/gus/memory.h"
-#include "core/gus/shadow.h"
 #include "core/order/memory_renaming.h"
 #include "core/order/pair.h"
 #include "core/order/stack.h"
 #include "core/predict/branch.h"
 
 enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
-
-/* What a store's place is named by, where rename may find it again (core/order/memory_renaming.h). */
-struct renamed_place {
-	uint64_t addr, by, index_by;   /* by: instruction that wrote the base, the index last before it */
-	uint32_t bytes;
-	uint8_t base, index;           /* base REG_NONE: not a store of this kind */
-};
 
 struct outcomes {
 	const struct core_desc *desc;
@@ -39,9 +31,7 @@ struct outcomes {
 	struct outcome_memory memory;
 	struct shadow shadow;
 	struct merge merge;
-	struct renamed_place renamed[RENAMED_STORES]; /* [number of the store % RENAMED_STORES] */
-	uint64_t renamed_load[RENAMED_STORES]; /* forward.renamed_loads: those known, by pc */
-	uint32_t renamed_next;
+	struct memory_renaming renaming;
 	uint64_t base_by[NR_REGS];     /* instruction that wrote the register last, pushes and pops of the stack
 	                                  pointer apart */
 	uint64_t nr_insns;
@@ -61,36 +51,11 @@ void outcome_stream_grow(struct outcome_stream *s)
 
 /* --- memory ------------------------------------------------------------------------------------------ */
 
-/*
- * Whether rename finds the store that the load reads from, `distance` back: the same base and index, last written by
- * the same instructions.
- */
-static bool renamed(struct outcomes *o, const struct insn *in, const struct step *s, unsigned distance)
+static struct renaming_place place_of(const struct outcomes *o, const struct insn *in)
 {
-	if (!distance || distance > (unsigned)o->desc->forward_renamed ||
-	    !renaming_takes(in, in->dst, in->nr_dst, s->bytes))
-		return false;
-	if (o->desc->forward_renamed_plain && !renaming_plain(in, s->bytes))
-		return false;
-	const struct renamed_place *m = &o->renamed[(o->shadow.nr_stores - distance) % RENAMED_STORES];
-	if (m->base != in->addr[0] || m->by != o->base_by[m->base] || m->index != renaming_index(in) ||
-	    m->index_by != o->base_by[m->index] ||
-	    m->addr != s->addr || m->bytes != s->bytes)
-		return false;
-	return !o->desc->forward_renamed_loads || in->stack ||
-		renaming_knows(o->renamed_load, &o->renamed_next, (uint32_t)o->desc->forward_renamed_loads, in->pc);
-}
+	uint8_t base = in->addr[0], index = renaming_index(in);
 
-/* What the store about to be entered is to loads behind it. */
-static void note_store(struct outcomes *o, const struct insn *in, const struct step *s)
-{
-	bool takes = (in->nr_data || in->nr_compute) && renaming_takes(in, in->data, in->nr_data, s->bytes);
-
-	o->renamed[o->shadow.nr_stores % RENAMED_STORES] = (struct renamed_place){
-		.addr = s->addr, .bytes = s->bytes, .by = o->base_by[in->addr[0]],
-		.base = takes ? in->addr[0] : REG_NONE,
-		.index_by = o->base_by[renaming_index(in)], .index = renaming_index(in),
-	};
+	return (struct renaming_place){ o->base_by[base], o->base_by[index], base, index };
 }
 
 static void note_written(struct outcomes *o, const struct insn *in)
@@ -109,28 +74,17 @@ static inline void written(struct outcomes *o, const struct insn *in, const stru
 		note_written(o, in);
 }
 
-/* Of a load that reads what a store wrote. */
-static enum outcome_kind load_kind(struct outcomes *o, const struct insn *in, const struct step *s,
-                                   const struct source *from)
-{
-	if (!from->whole)
-		return OUTCOME_PARTIAL;
-	if (renamed(o, in, s, from->distance))
-		return OUTCOME_RENAMED;
-	const struct shadow_extent *store = &o->shadow.extent[(o->shadow.nr_stores - from->distance) & OUTCOME_FAR];
-	if (s->bytes >= store->bytes)
-		return OUTCOME_LOAD;
-	return (uint16_t)s->addr == store->at ? OUTCOME_NARROW : OUTCOME_INSIDE;
-}
-
 /* `base`: the recipe's. */
 static inline void load(struct outcomes *o, const struct insn *in, uint8_t base, const struct step *s,
                         struct outcome_stream *out)
 {
 	struct source from = shadow_load(&o->shadow, s->addr, s->bytes);
 	bool simple = o->loaded >> base & 1;
-	enum outcome_kind kind = from.distance ? load_kind(o, in, s, &from) : OUTCOME_LOAD;
+	enum outcome_kind kind = (enum outcome_kind)from.kind;
 
+	if (o->renames && from.distance && kind == OUTCOME_LOAD &&
+	    renaming_finds(&o->renaming, o->desc, in, s->bytes, o->shadow.nr_stores - from.distance, from.distance, place_of(o, in)))
+		kind = OUTCOME_RENAMED;
 	if (o->aliases && !from.distance) {
 		from.distance = shadow_alias(&o->shadow, s->addr, s->bytes);
 		kind = from.distance ? OUTCOME_ALIAS : OUTCOME_LOAD;
@@ -148,7 +102,7 @@ static inline void store(struct outcomes *o, const struct insn *in, const struct
 	}
 	outcome_access(&o->memory, outcome_access_word(OUTCOME_STORE, merges, false), s->addr, s->bytes, in->pc, out);
 	if (o->renames)
-		note_store(o, in, s);
+		renaming_stored(&o->renaming, in, s->bytes, o->shadow.nr_stores, place_of(o, in));
 	shadow_store(&o->shadow, s->addr, s->bytes, o->aliases);
 }
 

@@ -22,6 +22,7 @@
 
 #include "core/gus/recipe.h"
 #include "core/order/merge.h"
+#include "core/order/shadow.h"
 #include "record/step.h"
 #include "record/timed.h"
 
@@ -43,11 +44,9 @@ enum outcome_flags {
 enum { OUTCOME_READS = 15 };
 
 enum outcome_kind {
-	OUTCOME_LOAD,                  /* all that it reads comes from the store at `distance`, or no byte does */
-	OUTCOME_NARROW,                /* a load of fewer bytes than that store's */
-	OUTCOME_INSIDE,                /* the same, which begins at another byte than that store */
-	OUTCOME_PARTIAL,               /* a load of some bytes from that store, the youngest that has any, and of
-	                                  others from elsewhere */
+	/* loads, of which the store at `distance`, if there is one, is this kind of source: */
+	OUTCOME_LOAD = SOURCE_WHOLE, OUTCOME_NARROW = SOURCE_NARROW, OUTCOME_INSIDE = SOURCE_INSIDE,
+	OUTCOME_PARTIAL = SOURCE_PARTIAL,
 	OUTCOME_ALIAS,                 /* a load that has only the low 12 bits of its address in common with that
 	                                  store */
 	OUTCOME_RENAMED,               /* a load of which rename knows the store that it reads from: core/order/memory_renaming.h */
@@ -64,8 +63,6 @@ enum outcome_kind {
 enum outcome_tlb { TLB_HIT, TLB_SECOND, TLB_WALK };
 enum outcome_split { SPLIT_NONE, SPLIT_LINE, SPLIT_PAGE };
 
-enum { OUTCOME_FAR = 4095 };           /* stores back that a load may still read from; older ones have left every
-                                          queue */
 
 /* head: recipe 24 | flags 14 | words that follow 26 */
 static inline uint64_t outcome_head(uint32_t recipe, unsigned flags, uint64_t words)

@@ -35,7 +35,7 @@ struct times {
 };
 
 enum {
-	STORE_RING = OUTCOME_FAR + 1,
+	STORE_RING = SHADOW_FAR + 1,
 	NEAR_STORES = 64,              /* so many of it stay in the nearest cache */
 	NUMBERED = UINT16_MAX + 1,     /* number of the first record: nobody, 0, is farther back than a record can
 	                                  say */

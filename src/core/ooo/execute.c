@@ -138,19 +138,19 @@ static inline unsigned hit_latency(const struct ooo *o, const struct insn *in)
 enum { WIDE = 32 };                    /* bytes: forward.wide */
 
 /* Data from the store queue: as soon as from L1D, or as soon as the store has them and its address. */
-static uint64_t forwarded(const struct ooo *o, const struct insn *in, const struct step *s, uint64_t cycle, const struct store *from)
+static uint64_t forwarded(const struct ooo *o, const struct insn *in, const struct step *s, uint64_t cycle, const struct lsq_answer *from)
 {
 	const struct core_desc *d = o->desc;
 	int32_t latency = d->forward_latency;
-	unsigned hit = hit_latency(o, in) + (s->addr != from->addr ? (unsigned)d->forward_offset : 0);
+	unsigned hit = hit_latency(o, in) + (from->kind == SOURCE_INSIDE ? (unsigned)d->forward_offset : 0);
 
 	if (in->flags & INSN_VECTOR_MEM)
 		latency += d->forward_vector;
-	if (s->bytes < from->bytes)
+	if (from->kind != SOURCE_WHOLE)
 		latency += d->forward_narrow;
 	if (s->bytes >= WIDE)
 		latency += d->forward_wide;
-	return later(cycle + hit, later(from->data, from->known + 1) + (unsigned)latency);
+	return later(cycle + hit, later(from->store->data, from->store->known + 1) + (unsigned)latency);
 }
 
 /*
@@ -164,31 +164,6 @@ static uint64_t forwarded_again(struct ooo *o, const struct insn *in, const stru
 	if (!o->desc->forward_again || !u || done <= cycle + hit)
 		return done;
 	return book_first(o, u->ports, done - hit) + hit;
-}
-
-/*
- * A load of what `from` stored: whether rename finds it, and *value, the cycle in which it is in the register then. The load
- * has the same base and index as the store if the same records wrote them, and so the same displacement, since it goes to the
- * same place.
- */
-static bool renamed(struct ooo *o, const struct attempt *a, const struct step *s, const struct store *from, uint64_t *value)
-{
-	const struct insn *in = a->in;
-	uint64_t age = (o->lsq.nr_stores - 1 - (uint64_t)(from - o->lsq.store)) & o->lsq.mask, number = o->lsq.nr_stores - 1 - age;
-	const struct renamed_store *m = &o->renaming.of[number % RENAMED_STORES];
-	uint8_t index = renaming_index(in);
-
-	if (age >= (uint64_t)o->desc->forward_renamed || m->store != number + 1 || s->addr != from->addr || s->bytes != from->bytes ||
-	    !renaming_takes(in, in->dst, in->nr_dst, s->bytes) || m->base != in->addr[0] || m->by != base_by(o, in->addr[0]) ||
-	    m->index != index || m->index_by != o->reg_by[index])
-		return false;
-	if (o->desc->forward_renamed_plain && !renaming_plain(in, s->bytes))
-		return false;
-	if (o->desc->forward_renamed_loads && !in->stack &&
-	    !renaming_knows(o->renaming.load, &o->renaming.next_load, (uint32_t)o->desc->forward_renamed_loads, in->pc))
-		return false;
-	*value = later(m->value, a->dispatch) + in->load_extra;
-	return true;
 }
 
 /* Of `ports`, those that no uop of the attempt is bound to; all where there are no others. */
@@ -246,33 +221,35 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 		a->issue_wait = WAIT_MEMORY_ORDER;
 	}
 	lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
-	if (q.verdict == LSQ_FORWARD && d->forward_renamed && renamed(o, a, s, q.store, &done)) {
-		a->complete = later(a->complete, forwarded(o, in, s, later(cycle, q.store->known), q.store) + in->load_extra);
+	uint64_t number = o->lsq.nr_stores - q.distance;
+	if (d->forward_renamed && q.store && q.kind == SOURCE_WHOLE &&
+	    renaming_finds(&o->renaming, d, in, s->bytes, number, q.distance, place_of(o, in))) {
+		a->complete = later(a->complete, forwarded(o, in, s, later(cycle, q.store->known), &q) + in->load_extra);
 		if (a->level < LEVEL_FORWARD)
 			a->level = LEVEL_FORWARD;
-		return done;
+		return later(o->renamed_value[number % RENAMED_STORES], a->dispatch) + in->load_extra;
 	}
-	if (q.verdict != LSQ_CACHE && q.store->known > cycle && a->never & PSV_FL_MO) {
+	if (q.store && q.store->known > cycle && a->never & PSV_FL_MO) {
 		cycle = q.store->known;
 		a->issue_wait = WAIT_MEMORY_ORDER;
 		lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
 	}
-	if (q.verdict != LSQ_CACHE && q.store->known > cycle) {
+	if (q.store && q.store->known > cycle) {
 		/* The older store's address is not there yet and nothing told the load to wait. */
 		if (!a->violation || q.store->known < a->violation) {
 			a->violation = q.store->known;
 			a->violation_pc = q.store->pc;
 		}
 	}
-	if (q.verdict == LSQ_FORWARD) {
-		done = forwarded_again(o, in, u, cycle, forwarded(o, in, s, cycle, q.store));
+	if (q.store && q.kind != SOURCE_PARTIAL) {
+		done = forwarded_again(o, in, u, cycle, forwarded(o, in, s, cycle, &q));
 		if (q.store->data > cycle)
 			a->issue_wait = WAIT_MEMORY_ORDER;
 		if (a->level < LEVEL_FORWARD)
 			a->level = LEVEL_FORWARD;
 		return done + in->load_extra;
 	}
-	if (q.verdict == LSQ_PARTIAL) {
+	if (q.store) {
 		cycle = later(cycle, q.store->freed) + (unsigned)d->forward_fail_penalty;
 		a->issue_wait = WAIT_MEMORY_ORDER;
 	} else if (q.alias) {

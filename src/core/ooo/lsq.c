@@ -7,42 +7,15 @@
 #include "base/error.h"
 #include "core/cycle.h"
 
-enum { LSQ_GRANULE = 8 };
-
 void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out)
 {
-	uint64_t first = addr / LSQ_GRANULE, end = (addr + (bytes ? bytes : 1) - 1) / LSQ_GRANULE;
-	uint64_t oldest_node = q->nr_nodes > q->node_mask ? q->nr_nodes - q->node_mask - 1 : 0;
-	uint64_t best = 0;                     /* number + 1 */
+	const struct source from = shadow_load(&q->shadow, addr, bytes);
+	unsigned alias = 0;
 
-	out->verdict = LSQ_CACHE;
-	out->alias = false;
-	out->store = NULL;
-	for (uint64_t g = first; g <= end && g < first + LSQ_BUCKETS; g++) {
-		uint64_t n = q->bucket[g % LSQ_BUCKETS];
-		for (; n > oldest_node; n = q->node[(n - 1) & q->node_mask].next) {
-			const struct store_node *node = &q->node[(n - 1) & q->node_mask];
-			if (node->store + q->mask < q->nr_stores || node->store < best)
-				break;
-			const struct store *s = &q->store[node->store & q->mask];
-			if (s->freed <= cycle)
-				break;         /* entries are freed in order: all older ones are gone too */
-			if (node->granule != g) {
-				out->alias = true;
-				continue;
-			}
-			if (s->addr < addr + bytes && addr < s->addr + s->bytes) {
-				best = node->store + 1;
-				break;
-			}
-		}
-	}
-	if (best) {
-		const struct store *s = &q->store[(best - 1) & q->mask];
-		out->store = s;
-		out->verdict = s->addr <= addr && addr + bytes <= s->addr + s->bytes ? LSQ_FORWARD : LSQ_PARTIAL;
-		out->alias = false;
-	}
+	*out = (struct lsq_answer){ .kind = from.kind, .distance = from.distance, .store = lsq_store(q, from.distance, cycle) };
+	if (!out->store && q->aliases)
+		alias = shadow_alias(&q->shadow, addr, bytes);
+	out->alias = alias && lsq_store(q, alias, cycle);
 }
 
 /* --- dependence prediction --------------------------------------------------------------------------- */
@@ -186,16 +159,9 @@ uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes
 
 	if (!q->desc->store_queue_ordered && number) /* written out of order, freed in order */
 		freed = later(freed, q->store[(number - 1) & q->mask].freed);
-	q->store[number & q->mask] = (struct store){ .addr = addr, .known = known, .data = data, .freed = freed, .record = record, .pc = pc, .bytes = bytes };
+	q->store[number & q->mask] = (struct store){ .known = known, .data = data, .freed = freed, .record = record, .pc = pc };
 	q->known_max = later(q->known_max, known);
-	if (bytes) {
-		uint64_t first = addr / LSQ_GRANULE, end = (addr + bytes - 1) / LSQ_GRANULE;
-		for (uint64_t g = first; g <= end && g < first + 9; g++) {
-			uint64_t *head = &q->bucket[g % LSQ_BUCKETS];
-			q->node[q->nr_nodes & q->node_mask] = (struct store_node){ .granule = g, .store = number, .next = *head };
-			*head = ++q->nr_nodes;
-		}
-	}
+	shadow_store(&q->shadow, addr, bytes, q->aliases);
 	if (q->desc->memdep_entries) {
 		uint32_t set = q->set[set_index(q, pc)];
 		if (set)
@@ -213,7 +179,7 @@ int lsq_init(struct lsq *q, const struct core_desc *desc, struct memory *memory)
 	uint64_t entries = (uint64_t)(desc->load_queue_entries > desc->store_queue_entries ? desc->load_queue_entries : desc->store_queue_entries);
 	for (q->mask = 63; q->mask < entries; )
 		q->mask = 2 * q->mask + 1;
-	q->node_mask = 16 * (q->mask + 1) - 1;
+	q->aliases = desc->alias4k_penalty || desc->load_queue_restart;
 	if (desc->memdep_entries) {
 		q->set = calloc((size_t)desc->memdep_entries, sizeof *q->set);
 		q->last = calloc((size_t)desc->memdep_entries, sizeof *q->last);

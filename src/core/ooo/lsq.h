@@ -11,47 +11,37 @@
 #define CYCLEWISE_CORE_OOO_LSQ_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/cache/memory.h"
 #include "core/ooo/ports.h"
 #include "core/order/merge.h"
+#include "core/order/shadow.h"
 #include "core/params.h"
 
 enum {
 	LSQ_RING = 2048,               /* entries that can be remembered; more than any queue holds */
-	LSQ_NODES = 32768,             /* 8-byte granules of them, 9 to a store at most */
-	LSQ_BUCKETS = 512,             /* one for each 8-byte granule of 4 KiB: aliases share a bucket by construction */
 };
 
 struct store {
-	uint64_t addr;
 	uint64_t known, data;          /* cycles: address known, data known */
 	uint64_t freed;                /* entry free from this cycle on: written to L1D */
 	uint64_t record;               /* number of its timed record */
 	uint64_t pc;
-	uint32_t bytes;
-};
-
-struct store_node {                    /* one granule of one store; a chain per bucket, youngest first */
-	uint64_t granule;              /* address / 8 */
-	uint64_t next;                 /* number of the next older node of the bucket, + 1; 0: none */
-	uint64_t store;                /* number of the store */
 };
 
 struct lsq {
 	const struct core_desc *desc;
 	struct memory *memory;
 	uint64_t mask;                 /* of the rings of entries: the next power of two, less one */
-	uint64_t node_mask;
 	struct store store[LSQ_RING];  /* [number & mask] */
 	uint64_t nr_stores;            /* entered so far */
 	uint64_t load_leave[LSQ_RING]; /* [number & mask]: commit of that load */
 	uint64_t load_record[LSQ_RING];
 	uint64_t nr_loads;
-	struct store_node node[LSQ_NODES];
-	uint64_t nr_nodes;
-	uint64_t bucket[LSQ_BUCKETS];  /* number of the youngest node + 1 */
+	struct shadow shadow;          /* of its stores */
+	bool aliases;                  /* 4 KiB aliases cost something */
 
 	struct ports *ports;           /* where stores wait for the lines that come (l1d.victim_ports); NULL: they do not */
 	uint64_t drain_start, drain_done; /* of the youngest store; drain starts never decrease */
@@ -68,15 +58,10 @@ struct lsq {
 };
 
 /* What the older stores mean for a load that issues in `cycle`. */
-enum lsq_verdict {
-	LSQ_CACHE,                     /* nothing in the queue: go to L1D */
-	LSQ_FORWARD,                   /* all of it from `store` */
-	LSQ_PARTIAL,                   /* part of it from `store`: wait until it is written */
-};
-
 struct lsq_answer {
-	enum lsq_verdict verdict;
-	const struct store *store;     /* FORWARD, PARTIAL: valid until the next store */
+	const struct store *store;     /* that it reads from, valid until the next; NULL: none that is in the queue then */
+	enum source_kind kind;
+	unsigned distance;             /* stores back */
 	bool alias;                    /* a store in the queue has the same low 12 bits, and that is all */
 };
 
@@ -115,6 +100,14 @@ static inline uint64_t lsq_load_holder(const struct lsq *q, unsigned n)
 static inline uint64_t lsq_store_holder(const struct lsq *q, unsigned n)
 {
 	return q->store[lsq_holder(q, q->nr_stores, q->desc->store_queue_entries, n)].record;
+}
+
+/* The store so far back, 1 being the youngest, if it is still in the queue in `cycle`; else NULL. */
+static inline const struct store *lsq_store(const struct lsq *q, unsigned back, uint64_t cycle)
+{
+	const struct store *s = &q->store[(q->nr_stores - back) & q->mask];
+
+	return back - 1 < q->mask && s->freed > cycle ? s : NULL;
 }
 
 void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out);

@@ -42,17 +42,13 @@ struct attempt attempt_clamp(const struct attempt *a)
 
 /* --- commit ------------------------------------------------------------------------------------------ */
 
-/* What the store about to be entered is to loads behind it that name its place as it does. */
+/* The store about to be entered may be renamed. */
 static void note_renamed_store(struct ooo *o, const struct attempt *a, const struct step *s)
 {
-	const struct insn *in = a->in;
-	struct renamed_store *m = &o->renaming.of[o->lsq.nr_stores % RENAMED_STORES];
-	bool takes = a->nr_uops && (in->nr_data || in->nr_compute) && renaming_takes(in, in->data, in->nr_data, s->bytes);
+	struct renaming_place place = a->nr_uops ? place_of(o, a->in) : (struct renaming_place){ .base = REG_NONE };
 
-	*m = (struct renamed_store){
-		.store = o->lsq.nr_stores + 1, .value = a->value, .base = takes ? in->addr[0] : REG_NONE, .by = base_by(o, in->addr[0]),
-		.index = renaming_index(in), .index_by = o->reg_by[renaming_index(in)],
-	};
+	o->renamed_value[o->lsq.nr_stores % RENAMED_STORES] = a->value;
+	renaming_stored(&o->renaming, a->in, s->bytes, o->lsq.nr_stores, place);
 }
 
 /*

@@ -68,6 +68,8 @@ struct ooo {
 	struct nsq nsq;
 	struct lsq lsq;
 	struct memory_renaming renaming;
+	uint64_t renamed_value[RENAMED_STORES]; /* [number % RENAMED_STORES]: cycle in which the register that was stored has it */
+	uint64_t stack_by;             /* record + 1 that last set the stack pointer otherwise than by push and pop */
 
 	/* rename and dispatch */
 	uint64_t rename_cycle;         /* of the youngest dispatched slot */
@@ -190,10 +192,12 @@ static inline unsigned bank_of(uint8_t reg)
 	return reg >= REG_VECTOR ? BANK_VECTOR : BANK_INTEGER;
 }
 
-/* The record + 1 that wrote `reg`, a base; pushes and pops do not count. */
-static inline uint64_t base_by(const struct ooo *o, uint8_t reg)
+/* Of an eliminated move, who wrote what it copies counts, as whom an operand waits for. */
+static inline struct renaming_place place_of(const struct ooo *o, const struct insn *in)
 {
-	return reg == o->stack.pointer ? o->renaming.stack_by : o->reg_by[reg];
+	uint8_t base = in->addr[0], index = renaming_index(in);
+
+	return (struct renaming_place){ base == o->stack.pointer ? o->stack_by : o->reg_by[base], o->reg_by[index], base, index };
 }
 
 /* The attempt's result in `reg`, there from `ready` on; `by`: the record it comes from + 1. Gives back a move slot that the old value held. */

@@ -195,7 +195,7 @@ static inline void rename_stack(struct ooo *o, struct attempt *a)
 	a->slots += a->stack_sync;
 	for (unsigned i = 0; a->in->stack != STACK_MOVES && i < a->in->nr_dst; i++)
 		if (a->in->dst[i] == o->stack.pointer)
-			o->renaming.stack_by = o->record + 1;
+			o->stack_by = o->record + 1;
 }
 
 /* rename.c: behind dispatch, where that is so: that uop. */

@@ -55,9 +55,9 @@ static uint64_t piece_load(struct ooo *o, struct attempt *a, uint64_t cycle, uin
 	struct access m;
 
 	lsq_search(&o->lsq, addr, bytes, cycle, &q);
-	if (q.verdict == LSQ_FORWARD)
+	if (q.store && q.kind != SOURCE_PARTIAL)
 		return later(cycle + (unsigned)o->desc->l1d_latency, q.store->data + (unsigned)o->desc->forward_latency);
-	if (q.verdict == LSQ_PARTIAL)
+	if (q.store)
 		cycle = later(cycle, q.store->freed) + (unsigned)o->desc->forward_fail_penalty;
 	memory_load(o->memory, cycle, addr, bytes, a->in->pc, &m);
 	a->psv |= (uint16_t)((m.l1_miss ? PSV_ST_L1 : 0) | (m.tlb_miss ? PSV_ST_TLB : 0) | (m.llc_miss ? PSV_ST_LLC : 0));

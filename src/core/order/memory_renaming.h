@@ -1,5 +1,5 @@
 /*
- * Memory renaming in the detailed core: what the youngest stores wrote, by the registers that name the place.
+ * Memory renaming: what the youngest stores wrote, by the registers that name the place.
  *
  * A load that names its place as one of them did, by the same base and index registers with the same values, gets at rename
  * what the store's data register holds or will hold, as an eliminated move does; its access is made all the same, and must be
@@ -18,21 +18,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/params.h"
 #include "isa/insn.h"
 
 enum { RENAMED_STORES = 64 };          /* as many stores as forward.renamed can say */
 
-struct renamed_store {
-	uint64_t store;                /* its number + 1 */
-	uint64_t value;                /* cycle in which the register that was stored has it */
-	uint64_t by, index_by;         /* record + 1 that last wrote the base, the index before the store */
-	uint8_t base;                  /* REG_NONE: not a store of this kind */
+/* By what registers an access names its place. */
+struct renaming_place {
+	uint64_t base_by, index_by;    /* who wrote them last: numbers of the core's own. Pushes and pops do not count */
+	uint8_t base;                  /* REG_NONE: none that can be found again */
 	uint8_t index;                 /* REG_NONE: none */
 };
 
 struct memory_renaming {
-	struct renamed_store of[RENAMED_STORES]; /* [number of the store % RENAMED_STORES]; rep strings leave theirs out */
-	uint64_t stack_by;             /* record + 1 that last set the stack pointer otherwise than by push and pop */
+	struct renamed_store { uint64_t number; struct renaming_place place; } of[RENAMED_STORES]; /* [number % RENAMED_STORES] */
 	uint64_t load[RENAMED_STORES]; /* forward.renamed_loads: those known, by pc */
 	uint32_t next_load;
 };
@@ -79,6 +78,34 @@ static inline bool renaming_takes(const struct insn *in, const uint8_t *regs, un
 		if (regs[i] >= REG_VECTOR)
 			return false;
 	return true;
+}
+
+/* A store is the `number`th, from 0 on, of those among which renaming_finds() will look for it. */
+static inline void renaming_stored(struct memory_renaming *m, const struct insn *in, unsigned bytes, uint64_t number,
+                                   struct renaming_place place)
+{
+	if (!(in->nr_data || in->nr_compute) || !renaming_takes(in, in->data, in->nr_data, bytes))
+		place.base = REG_NONE;
+	m->of[number % RENAMED_STORES] = (struct renamed_store){ number, place };
+}
+
+/*
+ * Whether rename finds the store, the `number`th and `distance` back, that wrote just what the load reads. The load has the same base
+ * and index if the same instructions wrote them last, and so the same displacement, since it goes to the same place.
+ */
+static inline bool renaming_finds(struct memory_renaming *m, const struct core_desc *d, const struct insn *in, unsigned bytes,
+                                  uint64_t number, uint64_t distance, struct renaming_place place)
+{
+	const struct renamed_store *s = &m->of[number % RENAMED_STORES];
+
+	if (distance > (uint64_t)d->forward_renamed || s->number != number || !renaming_takes(in, in->dst, in->nr_dst, bytes) ||
+	    s->place.base != place.base || s->place.base_by != place.base_by || s->place.index != place.index ||
+	    s->place.index_by != place.index_by)
+		return false;
+	if (d->forward_renamed_plain && !renaming_plain(in, bytes))
+		return false;
+	return !d->forward_renamed_loads || in->stack ||
+		renaming_knows(m->load, &m->next_load, (uint32_t)d->forward_renamed_loads, in->pc);
 }
 
 #endif

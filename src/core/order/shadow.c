@@ -1,4 +1,4 @@
-#include "core/gus/shadow.h"
+#include "core/order/shadow.h"
 
 #define SHADOW_GRANULE (UINT64_MAX >> 8)
 
@@ -45,16 +45,21 @@ static void shadow_write(struct shadow *s, uint64_t granule, unsigned bytes, uin
 		.store = store, .bytes = (uint8_t)bytes,
 	};
 	*bucket = (struct shadow_bucket){ ++s->nr_nodes, others | shadow_bit(granule) };
+	struct shadow_place *place = &s->place[granule % SHADOW_PLACES];
+	if (aliases && place->of[0].granule != granule + 1)
+		place->of[1] = place->of[0];
 	if (aliases)
-		s->place[granule % SHADOW_PLACES] = (struct shadow_place){ granule, store };
+		place->of[0] = (struct shadow_at){ granule + 1, store };
 }
 
 void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes, bool aliases)
 {
 	uint32_t store = s->nr_stores++;
 
-	s->extent[store & OUTCOME_FAR] = (struct shadow_extent){ (uint16_t)(bytes < UINT16_MAX ? bytes : UINT16_MAX),
+	s->extent[store & SHADOW_FAR] = (struct shadow_extent){ (uint16_t)(bytes < UINT16_MAX ? bytes : UINT16_MAX),
 	                                                         (uint16_t)addr };
+	if (!bytes)
+		return;
 	if (__builtin_expect(addr % SHADOW_BYTES + bytes <= SHADOW_BYTES, 1)) {
 		shadow_write(s, addr / SHADOW_BYTES, ((1u << bytes) - 1) << addr % SHADOW_BYTES, store, aliases);
 		return;
@@ -66,8 +71,8 @@ void shadow_store(struct shadow *s, uint64_t addr, uint64_t bytes, bool aliases)
 		shadow_write(s, g, bytes_of(g, addr, addr + bytes), store, aliases);
 }
 
-/* Of bytes of one granule: a bit each. */
-static struct source shadow_granule(const struct shadow *s, uint64_t granule, unsigned want)
+/* How many stores back the youngest is that wrote any of the bytes of one granule, a bit each; 0: none. */
+static uint32_t shadow_granule(const struct shadow *s, uint64_t granule, unsigned want)
 {
 	const struct shadow_bucket *bucket = &s->bucket[granule % SHADOW_BUCKETS];
 	uint32_t at = bucket->granules & shadow_bit(granule) ? bucket->youngest : 0;
@@ -75,36 +80,41 @@ static struct source shadow_granule(const struct shadow *s, uint64_t granule, un
 	while (shadow_holds(s, at)) {
 		const struct shadow_node *node = &s->node[(at - 1) % SHADOW_NODES];
 		uint32_t back = s->nr_stores - node->store;
-		if (back > OUTCOME_FAR)
+		if (back > SHADOW_FAR)
 			break;
 		if (node->granule == (granule & SHADOW_GRANULE) && node->bytes & want)
-			return (struct source){ back, (node->bytes & want) == want };
+			return back;
 		at = node->next;
 	}
-	return (struct source){ 0, false };
+	return 0;
 }
 
 struct source shadow_load(const struct shadow *s, uint64_t addr, uint32_t bytes)
 {
-	const uint64_t end = addr + bytes, first = addr / SHADOW_BYTES;
-	struct source from = { 0, true };
+	const uint64_t end = addr + bytes;
+	uint32_t nearest = 0;
 
-	for (uint64_t g = first; g * SHADOW_BYTES < end; g++) {
-		struct source one = shadow_granule(s, g, bytes_of(g, addr, end));
-		from.whole &= one.whole && (g == first || one.distance == from.distance);
-		if (one.distance && (!from.distance || one.distance < from.distance))
-			from.distance = one.distance;
+	for (uint64_t g = addr / SHADOW_BYTES; g * SHADOW_BYTES < end; g++) {
+		uint32_t here = shadow_granule(s, g, bytes_of(g, addr, end));
+		if (here && (!nearest || here < nearest))
+			nearest = here;
 	}
-	return from;
+	if (!nearest)
+		return (struct source){ 0, SOURCE_WHOLE };
+	const struct shadow_extent *wrote = &s->extent[(s->nr_stores - nearest) & SHADOW_FAR];
+	const uint16_t inside = (uint16_t)(addr - wrote->at);
+	if (inside + bytes > wrote->bytes)
+		return (struct source){ nearest, SOURCE_PARTIAL };
+	return (struct source){ nearest, inside ? SOURCE_INSIDE : bytes < wrote->bytes ? SOURCE_NARROW : SOURCE_WHOLE };
 }
 
 /* How many stores back the youngest is at the place of this granule in another page, 0: none that is near. */
 static unsigned shadow_alias_of(const struct shadow *s, uint64_t granule)
 {
-	const struct shadow_place *p = &s->place[granule % SHADOW_PLACES];
-	uint32_t back = s->nr_stores - p->store;
+	const struct shadow_at *of = s->place[granule % SHADOW_PLACES].of, *other = &of[of[0].granule == granule + 1];
+	uint32_t back = s->nr_stores - other->store;
 
-	return p->granule && p->granule != granule && back <= OUTCOME_FAR ? back : 0;
+	return other->granule && back <= SHADOW_FAR ? back : 0;
 }
 
 unsigned shadow_alias(const struct shadow *s, uint64_t addr, uint32_t bytes)
