@@ -447,6 +447,15 @@ const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf)
 	return buf;
 }
 
+int core_desc_power_of_two(const struct core_desc *d, const char *param, int32_t value)
+{
+	if (!(value & (value - 1)))
+		return 0;
+	error_set(EINVAL, d->name, "%s is %d, which is no power of two", param, value);
+	error_remedy("choose 16, 32 or another power of two");
+	return -EINVAL;
+}
+
 uint16_t core_desc_with_twins(const struct core_desc *d, uint16_t ports)
 {
 	uint16_t all = ports;

@@ -447,6 +447,8 @@ int core_desc_set(struct core_desc *d, const char *assignment);
 int core_desc_scale(struct core_desc *d, const char *assignment);
 /* "p23", or "p0|p10" where ports have no common letters and single digits; `buf` of 128 bytes is enough. */
 const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf);
+/* 0, or -EINVAL where `value` of the parameter is no power of two. */
+int core_desc_power_of_two(const struct core_desc *d, const char *param, int32_t value);
 /* The ports and the twins of those that have one. */
 uint16_t core_desc_with_twins(const struct core_desc *d, uint16_t ports);
 /* "l1d,branch". */

@@ -325,15 +325,6 @@ void outcomes_free(struct outcomes *o)
 	free(o);
 }
 
-static int power_of_two(const struct core_desc *d, const char *name, int32_t value)
-{
-	if (!(value & (value - 1)))
-		return 0;
-	error_set(EINVAL, d->name, "%s is %d, which is no power of two", name, value);
-	error_remedy("choose 16, 32 or another power of two");
-	return -EINVAL;
-}
-
 int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct code *code, struct recipes *recipes)
 {
 	struct outcomes *o = calloc(1, sizeof *o);
@@ -348,9 +339,9 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	o->aliases = d->alias4k_penalty || d->load_queue_restart;
 	o->renames = d->forward_renamed;
 	o->merges = d->store_queue_merge_bytes;
-	err = power_of_two(d, "fetch.bytes", d->fetch_bytes);
+	err = core_desc_power_of_two(d, "fetch.bytes", d->fetch_bytes);
 	if (!err && d->uopcache_sets)
-		err = power_of_two(d, "uopcache.window", d->uopcache_window);
+		err = core_desc_power_of_two(d, "uopcache.window", d->uopcache_window);
 	if (!err)
 		err = outcome_memory_init(&o->memory, d);
 	if (!err)

@@ -1,9 +1,5 @@
 #include "core/ooo/frontend.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/error.h"
 #include "core/cycle.h"
 #include "record/timed.h"
 
@@ -15,130 +11,6 @@ enum {
 static inline uint16_t saturate(uint64_t v)
 {
 	return v > UINT16_MAX ? UINT16_MAX : (uint16_t)v;
-}
-
-/* --- uop cache --------------------------------------------------------------------------------------- */
-
-static struct uop_window *uop_set(const struct frontend *f, uint64_t window)
-{
-	return f->cache + (window & f->set_mask) * (unsigned)f->desc->uopcache_ways;
-}
-
-static bool uop_search(struct frontend *f, uint64_t window)
-{
-	struct uop_window *set = uop_set(f, window);
-
-	for (int i = 0; i < f->desc->uopcache_ways; i++) {
-		if (set[i].window == window && set[i].ways) {
-			set[i].used = ++f->stamp;
-			f->hint[window % FRONTEND_HINTS] = &set[i];
-			return true;
-		}
-	}
-	return false;
-}
-
-static inline bool uop_lookup(struct frontend *f, uint64_t window)
-{
-	struct uop_window *hint = f->hint[window % FRONTEND_HINTS];
-
-	if (hint->window != window || !hint->ways)
-		return uop_search(f, window);
-	hint->used = ++f->stamp;
-	return true;
-}
-
-/* Evicts the least recently used windows of the set until the new one's ways fit. */
-static void uop_insert(struct frontend *f, uint64_t window, unsigned ways)
-{
-	struct uop_window *set = uop_set(f, window), *slot = NULL;
-	int total = f->desc->uopcache_ways, taken = 0;
-
-	for (int i = 0; i < total; i++) {
-		if (set[i].ways && set[i].window == window)
-			set[i].ways = 0;
-		taken += set[i].ways;
-	}
-	while (taken + (int)ways > total) {
-		struct uop_window *old = NULL;
-		for (int i = 0; i < total; i++)
-			if (set[i].ways && (!old || set[i].used < old->used))
-				old = &set[i];
-		taken -= old->ways;
-		old->ways = 0;
-	}
-	for (int i = 0; i < total && !slot; i++)
-		if (!set[i].ways)
-			slot = &set[i];
-	*slot = (struct uop_window){ .window = window, .used = ++f->stamp, .ways = (uint8_t)ways };
-}
-
-static void uop_drop(struct frontend *f, uint64_t window)
-{
-	struct uop_window *set = uop_set(f, window);
-
-	for (int i = 0; i < f->desc->uopcache_ways; i++)
-		if (set[i].window == window)
-			set[i].ways = 0;
-}
-
-/* A window that cannot be cached keeps the other of its pair out, too, where the core is so. Whether the present one may come in. */
-static bool uop_may(struct frontend *f, uint64_t window, bool can)
-{
-	uint64_t pair = window / 2, *spoilt = &f->spoilt[pair % FRONTEND_SPOILT];
-
-	if (!f->desc->uopcache_pairs)
-		return can;
-	if (!can && *spoilt != pair + 1) {
-		*spoilt = pair + 1;
-		uop_drop(f, window ^ 1);
-	}
-	return *spoilt != pair + 1;
-}
-
-/* Whether the uop cache has the window: not if `in`, in it, keeps it out, which shows where it came in without having been decoded to there. */
-static bool uop_has(struct frontend *f, const struct insn *in, uint64_t window, bool here)
-{
-	if (!here && !uop_lookup(f, window))
-		return false;
-	if (!f->desc->uopcache_jcc_erratum || !(in->flags & INSN_JCC_ERRATUM))
-		return true;
-	uop_drop(f, window);
-	uop_may(f, window, false);
-	return false;
-}
-
-/* The decoders have left the window they were building. */
-static void build_end(struct frontend *f)
-{
-	if (!f->building)
-		return;
-	f->building = false;
-	f->here_bytes = 0;
-	unsigned per_way = (unsigned)f->desc->uopcache_line_uops;
-	unsigned ways = (f->build_uops + per_way - 1) / per_way;
-	bool fits = ways <= (unsigned)f->desc->uopcache_max_ways && ways <= (unsigned)f->desc->uopcache_ways;
-	if (uop_may(f, f->build_window, f->build_ok && fits))
-		uop_insert(f, f->build_window, ways);
-}
-
-static void build_begin(struct frontend *f, uint64_t window)
-{
-	build_end(f);
-	f->building = true;
-	f->build_window = window;
-	f->build_uops = 0;
-	f->build_ok = true;
-}
-
-static inline void build_add(struct frontend *f, const struct insn *in)
-{
-	if (in->flags & INSN_MICROCODED)
-		f->build_uops += (unsigned)f->desc->uopcache_line_uops; /* takes a way of its own */
-	else
-		f->build_uops += queue_uops(in);
-	if (f->desc->uopcache_jcc_erratum && in->flags & INSN_JCC_ERRATUM)
-		f->build_ok = false;
 }
 
 /* --- packets ----------------------------------------------------------------------------------------- */
@@ -223,7 +95,7 @@ static bool may_share(const struct frontend *f)
 /* A window of the uop cache, against the present one. */
 static bool same_page(const struct frontend *f, uint64_t window)
 {
-	return (window ^ f->window) >> (LINES_PAGE - f->window_shift) == 0;
+	return (window ^ f->window) >> (LINES_PAGE - f->cache.shift) == 0;
 }
 
 /* Starts the packet that holds `pc`, which the bytes of an instruction reach up to `end`. */
@@ -260,7 +132,6 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 	f->bytes_at = cycle;
 	out->packet_first = true;
 	if (path == FETCH_UOPCACHE) {
-		build_end(f);
 		if (f->run.lines.most)
 			lines_enter(&f->run.lines, reads && f->run.deliver == cycle, straight);
 		if (f->run.deliver != cycle || !f->run.deliver_uops) {
@@ -298,9 +169,9 @@ static uint64_t deliver_cached(struct frontend *f, const struct insn *in)
 	return delivery_into(f, &f->run, in, uops);
 }
 
-/* Through predecode, the instruction queue and the decoders. `on`: into the window of the uop cache that is being built. */
+/* Through predecode, the instruction queue and the decoders. */
 __attribute__((always_inline))
-static inline uint64_t deliver_decoded(struct frontend *f, const struct insn *in, bool on)
+static inline uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
 {
 	const struct core_desc *d = f->desc;
 	unsigned uops = queue_uops(in);
@@ -342,12 +213,8 @@ static inline uint64_t deliver_decoded(struct frontend *f, const struct insn *in
 		into = room;
 	}
 	queue_push(&f->insns, 1, f->decode);
-	if (on || d->uopcache_sets) {
-		uint64_t window = in->pc >> f->window_shift;
-		if (!on && (!f->building || window != f->build_window))
-			build_begin(f, window);
-		build_add(f, in);
-	}
+	if (f->cache.held)
+		uop_cache_build(&f->cache, in);
 	return into;
 }
 
@@ -366,22 +233,22 @@ void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetche
 {
 	*out = (struct fetched){ 0 };
 	f->run.loop_uops += queue_uops(in);
-	delivered(f, deliver_decoded(f, in, true), out);
+	delivered(f, deliver_decoded(f, in), out);
 }
 
 /* Finds out how far all goes on as it is. */
 static void settle(struct frontend *f)
 {
-	unsigned shift = f->path == FETCH_UOPCACHE ? f->window_shift : f->fetch_shift;
+	unsigned shift = f->path == FETCH_UOPCACHE ? f->cache.shift : f->fetch_shift;
 	uint64_t first = f->window << shift, end = (f->window + 1) << shift;
 
 	f->here_bytes = 0;
 	if (f->path == FETCH_DECODE) {
-		if (!f->building)
+		if (f->cache.building == UOPCACHE_NONE)
 			return;
-		uint64_t line = f->line << FRONTEND_LINE, built = f->build_window << f->window_shift;
+		uint64_t line = f->line << FRONTEND_LINE, built = f->cache.building << f->cache.shift;
 		first = later(first, later(line, built));
-		uint64_t line_end = (f->line + 1) << FRONTEND_LINE, built_end = (f->build_window + 1) << f->window_shift;
+		uint64_t line_end = (f->line + 1) << FRONTEND_LINE, built_end = (f->cache.building + 1) << f->cache.shift;
 		end = line_end < end ? line_end : end;
 		end = built_end < end ? built_end : end;
 	}
@@ -391,7 +258,6 @@ static void settle(struct frontend *f)
 
 void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fetched *out)
 {
-	const struct core_desc *d = f->desc;
 	uint64_t into;
 
 	*out = (struct fetched){ 0 };
@@ -406,15 +272,9 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fe
 		f->fetch = f->run.deliver;
 		into = deliver_cached(f, in);
 	} else {
-		bool cached = false;
-		uint64_t window;
-		if (d->uopcache_sets) {
-			window = in->pc >> f->window_shift;
-			if (f->path == FETCH_DECODE && window == f->build_window && f->building && !f->broken)
-				cached = false;        /* stays with the decoders until the window ends */
-			else
-				cached = uop_has(f, in, window, f->path == FETCH_UOPCACHE && window == f->window && !f->broken);
-		}
+		uint64_t window = in->pc >> f->cache.shift;
+		bool here = f->path == FETCH_UOPCACHE && window == f->window && !f->broken;
+		bool cached = f->cache.held && uop_cache_delivers(&f->cache, in, f->broken, here);
 		if (!cached)
 			window = (in->pc + in->length - 1) >> f->fetch_shift;
 		enum fetch_path path = cached ? FETCH_UOPCACHE : FETCH_DECODE;
@@ -427,7 +287,7 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fe
 		if (path == FETCH_UOPCACHE)
 			into = deliver_cached(f, in);
 		else
-			into = deliver_decoded(f, in, false);
+			into = deliver_decoded(f, in);
 		settle(f);
 	}
 	delivered(f, into, out);
@@ -450,7 +310,7 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 	f->run.loop_uops = 0;
 	f->broken = true;
 	f->here_bytes = 0;
-	build_end(f);
+	uop_cache_build_end(&f->cache);
 	if (fits) {
 		if (f->path != FETCH_LOOP) {
 			f->run.deliver = at + 1;
@@ -518,7 +378,7 @@ void frontend_hold(struct frontend *f, uint64_t avail)
 
 void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 {
-	build_end(f);
+	uop_cache_build_end(&f->cache);
 	f->path = FETCH_NONE;
 	f->broken = true;
 	f->follows = false;
@@ -535,49 +395,26 @@ void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 	f->loop_branch = 0;
 }
 
-static int power_of_two(const struct core_desc *d, const char *name, int32_t value, unsigned *shift)
-{
-	if (value & (value - 1)) {
-		error_set(EINVAL, d->name, "%s is %d, which is no power of two", name, value);
-		error_remedy("choose 16, 32 or another power of two");
-		return -EINVAL;
-	}
-	*shift = (unsigned)__builtin_ctz((unsigned)value);
-	return 0;
-}
-
 int frontend_init(struct frontend *f, const struct core_desc *desc, struct memory *memory)
 {
 	*f = (struct frontend){ .desc = desc, .memory = memory, .broken = true, .line = UINT64_MAX, .block = UINT64_MAX };
-	f->insns.capacity = (uint32_t)desc->fetch_queue;
-	int ret = power_of_two(desc, "fetch.bytes", desc->fetch_bytes, &f->fetch_shift);
+	int ret = core_desc_power_of_two(desc, "fetch.bytes", desc->fetch_bytes);
+
 	if (!ret)
-		ret = power_of_two(desc, "branch.lookup", desc->branch_lookup, &f->lookup_shift);
-	if (!ret && desc->uopcache_sets) {
-		unsigned shift;
-		ret = power_of_two(desc, "uopcache.window", desc->uopcache_window, &f->window_shift);
-		if (!ret)
-			ret = power_of_two(desc, "uopcache.sets", desc->uopcache_sets, &shift);
-		f->set_mask = (uint64_t)desc->uopcache_sets - 1;
-	}
+		ret = core_desc_power_of_two(desc, "branch.lookup", desc->branch_lookup);
 	if (ret)
 		return ret;
-	lines_init(&f->run.lines, desc);
+	f->fetch_shift = (unsigned)__builtin_ctz((unsigned)desc->fetch_bytes);
+	f->lookup_shift = (unsigned)__builtin_ctz((unsigned)desc->branch_lookup);
+	f->insns.capacity = (uint32_t)desc->fetch_queue;
 	f->uops.capacity = (uint32_t)desc->queue_entries;
 	queue_flush(&f->insns);
 	queue_flush(&f->uops);
-	if (desc->uopcache_sets) {
-		f->cache = calloc((size_t)desc->uopcache_sets * (size_t)desc->uopcache_ways, sizeof *f->cache);
-		if (!f->cache)
-			return error_errno(ENOMEM, "uop cache");
-		for (unsigned i = 0; i < FRONTEND_HINTS; i++)
-			f->hint[i] = f->cache;
-	}
-	return 0;
+	lines_init(&f->run.lines, desc);
+	return uop_cache_init(&f->cache, desc);
 }
 
 void frontend_fini(struct frontend *f)
 {
-	free(f->cache);
-	f->cache = NULL;
+	uop_cache_fini(&f->cache);
 }

@@ -10,8 +10,7 @@
  * again loses none: uiCA's loops from the uop cache take a cycle an iteration. Where it looks up several blocks a cycle, an indirect
  * jump's is the last of them: Zen 5 takes a cycle from one to the next, and half a cycle between direct ones.
  *
- * Not modelled: entry points in the middle of a uop-cache window (a window is cached as a whole), eviction from the uop
- * cache when L1I evicts the line, loops with inner taken branches in the loop buffer.
+ * Not modelled: loops with inner taken branches in the loop buffer.
  * Ref: uiCA's description of the Skylake front end (figures), BOOM's documentation of its fetch unit.
  */
 #ifndef CYCLEWISE_CORE_OOO_FRONTEND_H
@@ -23,6 +22,7 @@
 #include "core/cache/memory.h"
 #include "core/cycle.h"
 #include "core/order/lines.h"
+#include "core/order/uopcache.h"
 #include "core/params.h"
 #include "core/predict/branch.h"
 #include "core/suppose.h"
@@ -31,18 +31,10 @@
 enum {
 	FRONTEND_RING = 1024,          /* more than any queue plus a walk of the wrong path */
 	FRONTEND_LINE = 6,             /* log2 of the bytes of a code line */
-	FRONTEND_HINTS = 512,
 	FRONTEND_TAKEN = 256,          /* more than branch.taken_in_flight can be */
-	FRONTEND_SPOILT = 512,         /* more lines than any uop cache has windows */
 };
 
 enum fetch_path { FETCH_NONE, FETCH_UOPCACHE, FETCH_DECODE, FETCH_LOOP };
-
-struct uop_window {                    /* one cached window of code */
-	uint64_t window;               /* pc / uopcache.window */
-	uint32_t used;                 /* stamp of its last use */
-	uint8_t ways;                  /* it takes; 0: free */
-};
 
 /* A queue between stages: an entry may be taken when the holder `capacity` before it has gone. */
 struct stage_queue {
@@ -67,8 +59,7 @@ struct frontend {
 	struct memory *memory;
 	const struct suppose *suppose; /* what is supposed of instructions; NULL: nothing */
 
-	unsigned fetch_shift, window_shift, lookup_shift; /* log2 of fetch.bytes, uopcache.window and branch.lookup */
-	uint64_t set_mask;             /* sets of the uop cache, less one */
+	unsigned fetch_shift, lookup_shift; /* log2 of fetch.bytes and branch.lookup */
 
 	enum fetch_path path;          /* of the present packet */
 	bool broken;                   /* the next instruction starts a new packet: a taken branch, a flush */
@@ -98,13 +89,7 @@ struct frontend {
 	uint64_t taken_leave[FRONTEND_TAKEN]; /* [n % FRONTEND_TAKEN]: commit of the n-th taken branch */
 	uint64_t nr_taken;             /* so far, where branch.taken_in_flight limits them */
 
-	uint64_t build_window;         /* decoders: window being built for the uop cache */
-	uint32_t build_uops;
-	bool build_ok, building;
-	struct uop_window *cache;      /* [sets][ways] */
-	struct uop_window *hint[FRONTEND_HINTS]; /* by window: where one was found last, and the next is looked for first */
-	uint64_t spoilt[FRONTEND_SPOILT]; /* by pair of windows: the pair + 1 of which one cannot be cached, last seen so */
-	uint32_t stamp;
+	struct uop_cache cache;
 
 	uint64_t loop_branch, loop_target; /* last backward taken branch */
 	uint32_t loop_times;               /* in a row */
