@@ -46,7 +46,7 @@ static void deliver_both(struct twins *t, const struct insn *in)
 {
 	unsigned flags[2];
 
-	t->path[1].inside = NO_WINDOW;
+	t->path[1].inside = UOPCACHE_NONE;
 	for (unsigned i = 0; i < 2; i++)
 		flags[i] = deliver(&t->path[i], in, &t->out[i]);
 	assert_int_equal(flags[0], flags[1]);
@@ -57,7 +57,7 @@ static void both_break(struct twins *t, bool taken)
 	for (unsigned i = 0; i < 2; i++) {
 		deliver_anew(&t->path[i]);
 		if (taken)
-			build_end(&t->path[i]);
+			uop_cache_build_end(&t->path[i].uops);
 	}
 }
 
@@ -108,7 +108,7 @@ static void t001_windows(void **state)
 	windows(4, 4, 3, 0);
 	windows(64, 16, 11, 1);
 	windows(1, 2, 2, 0);
-	windows(24, 4, 3, 0);
+	windows(16, 4, 3, 0);
 	windows(0, 8, 3, 0);
 }
 

@@ -1,90 +1,17 @@
 #include "core/gus/deliver.h"
 
-#include <errno.h>
-
 int delivery_init(struct delivery *p, const struct core_desc *d, struct outcome_memory *memory)
 {
-	uint32_t sets = (uint32_t)d->uopcache_sets;
-
-	*p = (struct delivery){ .inside = NO_WINDOW, .building = NO_WINDOW, .line = UINT64_MAX, .broken = true,
-	                        .desc = d, .memory = memory };
+	*p = (struct delivery){ .inside = UOPCACHE_NONE, .line = UINT64_MAX, .broken = true, .desc = d, .memory = memory };
 	p->fetch_shift = (unsigned)__builtin_ctz((unsigned)d->fetch_bytes);
-	p->window_shift = (unsigned)__builtin_ctz((unsigned)d->uopcache_window);
 	lines_init(&p->lines, d);
-	if (!sets)
-		return 0;
-	int err = cache_init(&p->uops, sets, (uint32_t)d->uopcache_ways, REPLACE_LRU);
-	p->on = !err;
-	return err;
+	return uop_cache_init(&p->uops, d);
 }
 
 void delivery_fini(struct delivery *p)
 {
-	if (p->on)
-		cache_fini(&p->uops);
+	uop_cache_fini(&p->uops);
 }
-
-/* --- what the uop cache holds ------------------------------------------------------------------------ */
-
-/* The tag of the `way`-th line of a window: in the set of the window. */
-static uint64_t uop_tag(uint64_t window, unsigned way)
-{
-	return window | (uint64_t)way << 60;
-}
-
-/* Ways are entered together, and a victim is any of them. */
-static bool uop_lookup(struct delivery *p, uint64_t window)
-{
-	int64_t at = cache_access(&p->uops, uop_tag(window, 0));
-
-	for (unsigned way = 1; at >= 0 && p->uops.lines[at].dirty && way < (unsigned)p->desc->uopcache_max_ways; way++)
-		at = cache_access(&p->uops, uop_tag(window, way));
-	return at >= 0;
-}
-
-/*
- * The decoders have left the window they were building. A line is marked dirty where a further way belongs to the
- * window.
- */
-static void build_enter(struct delivery *p)
-{
-	unsigned each = (unsigned)p->desc->uopcache_line_uops, ways = (p->build_uops + each - 1) / each;
-
-	if (p->build_ok && ways && ways <= (unsigned)p->desc->uopcache_max_ways) {
-		for (unsigned way = 0; way < ways; way++) {
-			struct cache_victim victim;
-			int64_t at = cache_access(&p->uops, uop_tag(p->building, way));
-			uint64_t tag = uop_tag(p->building, way);
-			uint64_t line = at >= 0 ? (uint64_t)at : cache_insert(&p->uops, tag, &victim);
-			p->uops.lines[line].dirty = way + 1 < ways;
-		}
-	}
-	p->building = NO_WINDOW;
-}
-
-void build_end(struct delivery *p)
-{
-	if (p->building != NO_WINDOW)
-		build_enter(p);
-}
-
-static void build_add(struct delivery *p, const struct insn *in, uint64_t window)
-{
-	if (p->building != window) {
-		build_end(p);
-		p->building = window;
-		p->build_uops = 0;
-		p->build_ok = true;
-	}
-	if (in->flags & INSN_MICROCODED)
-		p->build_uops += (unsigned)p->desc->uopcache_line_uops;
-	else
-		p->build_uops += in->decode_uops ? in->decode_uops : 1;
-	if (p->desc->uopcache_jcc_erratum && in->flags & INSN_JCC_ERRATUM)
-		p->build_ok = false;
-}
-
-/* --- how an instruction comes ------------------------------------------------------------------------ */
 
 enum entry { ENTRY_NONE, ENTRY_STRAIGHT, ENTRY_ANEW };
 
@@ -118,7 +45,7 @@ unsigned deliver_reads(struct delivery *p, const struct insn *in)
 /* How the path comes into a window that the uop cache has. */
 static enum entry entry_into(const struct delivery *p, uint64_t window)
 {
-	bool straight = p->cached && !p->broken && (window ^ p->window) >> (LINES_PAGE - p->window_shift) == 0;
+	bool straight = p->cached && !p->broken && (window ^ p->window) >> (LINES_PAGE - p->uops.shift) == 0;
 
 	return straight ? ENTRY_STRAIGHT : ENTRY_ANEW;
 }
@@ -156,20 +83,19 @@ unsigned deliver_slow(struct delivery *p, const struct insn *in, struct outcome_
 	enum entry entry = ENTRY_NONE;
 	unsigned flags = 0;
 
-	if (p->on) {
-		uint64_t window = in->pc >> p->window_shift;
-		if (p->broken || window != p->window) {
-			bool building = window == p->building && !p->broken;
+	if (p->uops.held) {
+		uint64_t window = in->pc >> p->uops.shift;
+		bool here = !p->broken && window == p->window;
+		bool cached = uop_cache_delivers(&p->uops, in, p->broken, here && p->cached);
+		if (!here || cached != p->cached) {
 			entry = entry_into(p, window);
-			p->cached = !building && uop_lookup(p, window);
-			if (p->cached)
-				build_end(p);
+			p->cached = cached;
 			p->window = window;
-			p->inside = p->cached ? window : NO_WINDOW;
+			p->inside = cached ? window : UOPCACHE_NONE;
 			flags |= OUTCOME_BLOCK;
 		}
-		if (!p->cached)
-			build_add(p, in, window);
+		if (!cached)
+			uop_cache_build(&p->uops, in);
 	} else {
 		uint64_t block = (in->pc + in->length - 1u) >> p->fetch_shift;
 		flags |= p->broken || block != p->window ? OUTCOME_BLOCK : 0;

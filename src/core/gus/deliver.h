@@ -8,42 +8,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/cache/cache.h"
 #include "core/gus/memory.h"
 #include "core/gus/outcome.h"
 #include "core/order/lines.h"
-
-#define NO_WINDOW UINT64_MAX
+#include "core/order/uopcache.h"
 
 struct delivery {
 	uint64_t inside;               /* the present window where it comes from the uop cache, and nothing broke;
-	                                  else NO_WINDOW */
+	                                  else UOPCACHE_NONE */
 	uint64_t window;               /* present window, or fetch block of the decoders */
-	uint64_t building;             /* window the decoders are in; NO_WINDOW: none */
-	unsigned window_shift, fetch_shift;
+	unsigned fetch_shift;
 	bool cached, broken;           /* the present window comes from the uop cache; a taken branch or flush came
 	                                  before */
-	bool on;                       /* there is a uop cache */
-	bool build_ok;
-	unsigned build_uops;
 	struct uop_lines lines;        /* where the uop cache is read line by line */
 	uint64_t line;                 /* last code line looked at */
-	struct cache uops;             /* the uop cache: a line is a way of a window */
+	struct uop_cache uops;
 	const struct core_desc *desc;
 	struct outcome_memory *memory;
 };
 
-/* 0 or -ENOMEM; both arguments must outlive it. */
+/* 0 or -errno; both arguments must outlive it. */
 int  delivery_init(struct delivery *p, const struct core_desc *d, struct outcome_memory *memory);
 void delivery_fini(struct delivery *p);
-/* The decoders have left the window they were building, if any. */
-void build_end(struct delivery *p);
-
 /* A taken branch, or what else begins anew. */
 static inline void deliver_anew(struct delivery *p)
 {
 	p->broken = true;
-	p->inside = NO_WINDOW;
+	p->inside = UOPCACHE_NONE;
 }
 
 /*
@@ -61,7 +52,7 @@ unsigned deliver_slow(struct delivery *p, const struct insn *in, struct outcome_
 static inline __attribute__((always_inline)) bool deliver_at_hand(struct delivery *p, const struct insn *in,
                                                                   unsigned *flags)
 {
-	if (in->pc >> p->window_shift != p->inside)
+	if (in->pc >> p->uops.shift != p->inside || (in->flags & INSN_JCC_ERRATUM && p->desc->uopcache_jcc_erratum))
 		return false;
 	if (p->lines.most)
 		*flags |= deliver_reads(p, in);

@@ -224,7 +224,7 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 	    (flags & (OUTCOME_TAKEN | OUTCOME_MISPREDICT) ||
 	     (shape == SHAPE_ANY && in->flags & (INSN_SYSCALL | INSN_FLUSH)))) {
 		deliver_anew(&o->delivery);
-		build_end(&o->delivery);
+		uop_cache_build_end(&o->delivery.uops);
 	}
 	const uint32_t recipe = recipe_of(o->recipes, s->insn, kind, branch_ports);
 	const struct recipe *p = &o->recipes->recipe[recipe];
@@ -340,8 +340,6 @@ int outcomes_new(struct outcomes **out, const struct core_desc *d, const struct 
 	o->renames = d->forward_renamed;
 	o->merges = d->store_queue_merge_bytes;
 	err = core_desc_power_of_two(d, "fetch.bytes", d->fetch_bytes);
-	if (!err && d->uopcache_sets)
-		err = core_desc_power_of_two(d, "uopcache.window", d->uopcache_window);
 	if (!err)
 		err = outcome_memory_init(&o->memory, d);
 	if (!err)
