@@ -456,6 +456,13 @@ int core_desc_power_of_two(const struct core_desc *d, const char *param, int32_t
 	return -EINVAL;
 }
 
+struct core_scheduler core_desc_scheduler(const struct core_desc *d, unsigned s)
+{
+#define X(n) { d->sched##n##_entries, d->sched##n##_ports }
+	return (const struct core_scheduler[CORE_SCHEDULERS]){ X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7) }[s];
+#undef X
+}
+
 uint16_t core_desc_with_twins(const struct core_desc *d, uint16_t ports)
 {
 	uint16_t all = ports;

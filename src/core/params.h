@@ -449,6 +449,8 @@ int core_desc_scale(struct core_desc *d, const char *assignment);
 const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf);
 /* 0, or -EINVAL where `value` of the parameter is no power of two. */
 int core_desc_power_of_two(const struct core_desc *d, const char *param, int32_t value);
+/* The s-th scheduler; entries 0: there is none. */
+struct core_scheduler { int32_t entries, ports; } core_desc_scheduler(const struct core_desc *d, unsigned s);
 /* The ports and the twins of those that have one. */
 uint16_t core_desc_with_twins(const struct core_desc *d, uint16_t ports);
 /* "l1d,branch". */

@@ -11,6 +11,7 @@
 #ifndef CYCLEWISE_RECORD_STEP_H
 #define CYCLEWISE_RECORD_STEP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum step_kind {
@@ -47,6 +48,12 @@ _Static_assert(sizeof(struct step) == 16, "a step is 16 bytes");
 static inline enum step_kind step_kind(const struct step *s)
 {
 	return (enum step_kind)(s->flags & STEP_KIND);
+}
+
+/* Whether it is of the instruction before it. */
+static inline bool step_belongs(const struct step *s)
+{
+	return step_kind(s) == STEP_ACCESS || step_kind(s) == STEP_REPEAT;
 }
 
 #endif

@@ -547,7 +547,7 @@ size_t decoder_ready(const struct decoder *d, size_t ahead)
 
 	if (n > end)
 		n = end;
-	while (n && n < d->nr && (step_kind(&d->step[n]) == STEP_ACCESS || step_kind(&d->step[n]) == STEP_REPEAT))
+	while (n && n < d->nr && step_belongs(&d->step[n]))
 		n--;
 	return n;
 }

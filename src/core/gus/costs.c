@@ -102,17 +102,6 @@ static void misses(struct abstract_costs *c, const struct core_desc *d)
 	                                            d->llc_size ? c->level[LEVEL_LLC] : below_l2 };
 }
 
-static void schedulers(struct abstract_costs *c, const struct core_desc *d)
-{
-	const int32_t entries[CORE_SCHEDULERS] = {
-		d->sched0_entries, d->sched1_entries, d->sched2_entries, d->sched3_entries,
-		d->sched4_entries, d->sched5_entries, d->sched6_entries, d->sched7_entries,
-	};
-
-	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
-		c->scheduler[i] = (uint32_t)entries[i];
-}
-
 void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 {
 	int64_t front = d->uopcache_sets ? d->uopcache_latency : d->fetch_latency + d->decode_latency;
@@ -148,7 +137,8 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	c->holds_entry = (uint32_t)d->load_queue_holds_entry;
 	c->store_queue = (uint32_t)d->store_queue_entries;
 	misses(c, d);
-	schedulers(c, d);
+	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
+		c->scheduler[i] = (uint32_t)core_desc_scheduler(d, i).entries;
 }
 
 /* --- weights ----------------------------------------------------------------------------------------- */

@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "core/gus/deliver.h"
 #include "core/gus/memory.h"
+#include "core/order/foresee.h"
 #include "core/order/memory_renaming.h"
 #include "core/order/pair.h"
 #include "core/order/stack.h"
-#include "core/predict/branch.h"
 
 enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
 
@@ -141,13 +141,11 @@ static inline unsigned resolve(struct outcomes *o, const struct insn *in, const 
                                bool known)
 {
 	bool taken = s->flags & STEP_TAKEN;
-	const uint64_t statically = taken && in->target ? in->target : in->pc + in->length;
-	const uint64_t to = known ? code_insn(o->code, next->insn)->pc : statically;
 	unsigned flags = taken ? OUTCOME_TAKEN : 0;
 	struct prediction p;
 
-	branch_resolve(o->branch, in, taken, to, &p);
-	if (p.mispredicted && (known || in->target))
+	foresee_branch(o->branch, in, taken, known ? code_insn(o->code, next->insn) : NULL, &p);
+	if (p.mispredicted)
 		flags |= OUTCOME_MISPREDICT;
 	else if (p.redirect)
 		flags |= OUTCOME_REDIRECT;
@@ -166,12 +164,6 @@ enum shape {
 	SHAPE_ANY,
 };
 
-/* Whether a step belongs to the instruction before. */
-static inline bool belongs(const struct step *s)
-{
-	return step_kind(s) == STEP_ACCESS || step_kind(s) == STEP_REPEAT;
-}
-
 /*
  * Its head and words, of the records from `s` to `next`. `shape` is constant: nothing is looked for that there is not
  * that way, for which an instruction must be a single step without STEP_ENTER or STEP_FAULT, and an instruction behind
@@ -182,7 +174,7 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
                                                       struct outcome_stream *out)
 {
 	unsigned kind = RECIPE_PLAIN, flags = (unsigned)(s->flags & STEP_COUNTED) << 1;
-	uint16_t branch_ports = 0;
+	uint16_t ports = 0;
 	size_t head = out->nr;
 	bool at_hand = true;
 
@@ -205,9 +197,7 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		o->fused = false;
 	const struct insn *second = shape == SHAPE_FIRST || shape == SHAPE_ANY ? pair_second(o->desc, o->code, in, s, next, ahead) : NULL;
 	if (second) {
-		branch_ports = second->nr_uops ? o->code->uops[second->uop].ports : 0;
-		if (next->flags & STEP_TAKEN && branch_ports & o->desc->branch_taken_ports)
-			branch_ports &= (uint16_t)o->desc->branch_taken_ports;
+		ports = pair_ports(o->desc, o->code, second, next->flags & STEP_TAKEN);
 		kind |= next->flags & STEP_TAKEN ? RECIPE_FIRST | RECIPE_TAKEN : RECIPE_FIRST;
 		o->fused = true;
 	}
@@ -226,7 +216,7 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		deliver_anew(&o->delivery);
 		uop_cache_build_end(&o->delivery.uops);
 	}
-	const uint32_t recipe = recipe_of(o->recipes, s->insn, kind, branch_ports);
+	const uint32_t recipe = recipe_of(o->recipes, s->insn, kind, ports);
 	const struct recipe *p = &o->recipes->recipe[recipe];
 	if (shape == SHAPE_ANY && (next - s > 1 || in->flags & INSN_PREFETCH)) {
 		accesses(o, in, p->base, s, (uint32_t)(next - s), out);
@@ -260,7 +250,7 @@ static __attribute__((noinline)) const struct step *any(struct outcomes *o, cons
 			outcome_unmap(&o->memory, s->addr, s->insn);
 		return end;
 	}
-	while (end < all && belongs(end))
+	while (end < all && step_belongs(end))
 		end++;
 	one(o, code_insn(o->code, s->insn), s, end, (size_t)(all - end), SHAPE_ANY, out);
 	++*done;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "core/order/pair.h"
 #include "record/timed.h"
 
 /* What the table of static instructions can hold, several kinds each; and the resources of them. */
@@ -23,14 +24,11 @@ static void *reserve(size_t bytes)
 static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
 {
 	unsigned set = 0;
-#define X(n) { d->sched##n##_entries, d->sched##n##_ports }
-	const struct { int32_t entries, ports; } s[CORE_SCHEDULERS] = {
-		X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7),
-	};
-#undef X
-	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
-		if (s[i].entries && s[i].ports & ports)
+	for (unsigned i = 0; i < CORE_SCHEDULERS; i++) {
+		const struct core_scheduler s = core_desc_scheduler(d, i);
+		if (s.entries && s.ports & ports)
 			set |= 1u << i;
+	}
 	return set;
 }
 
@@ -189,13 +187,11 @@ static void bind_part(struct recipes *r, struct part *p, const uint16_t *ports, 
  * may.
  */
 static uint16_t ports_of(const struct core_desc *d, const struct insn *in, const struct uop *u, unsigned kind,
-                         uint16_t branch_ports)
+                         uint16_t pair_ports)
 {
-	if (u->kind == UOP_COMPUTE && kind & RECIPE_FIRST && branch_ports & u->ports)
-		return branch_ports & u->ports;
-	if (u->kind == UOP_COMPUTE && in->branch && kind & RECIPE_TAKEN && u->ports & d->branch_taken_ports)
-		return u->ports & (uint16_t)d->branch_taken_ports;
-	return u->ports;
+	if (u->kind == UOP_COMPUTE && kind & RECIPE_FIRST && pair_ports & u->ports)
+		return pair_ports & u->ports;
+	return u->kind == UOP_COMPUTE && in->branch ? branch_ports(d, u->ports, kind & RECIPE_TAKEN) : u->ports;
 }
 
 static void registers(struct recipe *p, const struct insn *in)

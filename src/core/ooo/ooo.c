@@ -225,18 +225,12 @@ static void faulted(struct ooo *o, struct attempt *a, const struct forecast *c, 
 	frontend_redirect(&o->front, a->leave + (unsigned)o->desc->exception_latency, packet);
 }
 
-/* Where the one uop of a macro-fused pair issues, where the attempt and the next step make one: as branches do. */
-static uint16_t pair_ports(const struct ooo *o, const struct attempt *a, const struct step *next, size_t ahead)
+/* Where its one uop issues, where the attempt and the next step make a pair. */
+static uint16_t ports_of_pair(const struct ooo *o, const struct attempt *a, const struct step *next, size_t ahead)
 {
-	const struct core_desc *d = o->desc;
-	const struct insn *branch = pair_second(d, o->code, a->in, a->step, next, ahead);
+	const struct insn *branch = pair_second(o->desc, o->code, a->in, a->step, next, ahead);
 
-	if (!branch)
-		return 0;
-	uint16_t ports = branch->nr_uops ? o->code->uops[branch->uop].ports : 0;
-	if (next->flags & STEP_TAKEN && ports & d->branch_taken_ports)
-		ports &= (uint16_t)d->branch_taken_ports;
-	return ports;
+	return branch ? pair_ports(o->desc, o->code, branch, next->flags & STEP_TAKEN) : 0;
 }
 
 /* The most frequent kind: one compute uop in one slot, no memory, not in control. */
@@ -265,7 +259,7 @@ static void plain_one(struct ooo *o, const struct step *s, const struct insn *in
 	a.issue_wait = 0;
 	a.issue_by = 0;
 	o->started = true;
-	a.pair_ports = pair_ports(o, &a, s + 1, ahead);
+	a.pair_ports = ports_of_pair(o, &a, s + 1, ahead);
 	frontend_deliver(&o->front, in, false, &a.fetched);
 	rename_stack(o, &a);
 	rename_dispatch(o, &a, true);
@@ -315,7 +309,7 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	a.never = suppose_of(o->suppose, in);
 	if (__builtin_expect(a.never, 0))
 		suppose(o, &a, next, ahead, taken);
-	a.pair_ports = pair_ports(o, &a, next, ahead);
+	a.pair_ports = ports_of_pair(o, &a, next, ahead);
 	if (in->flags & INSN_REP) {
 		begin(o, &a);
 		repeat_execute(o, &a, flags);
@@ -387,7 +381,7 @@ static void ooo_batch_foreseen(struct core *core, const struct step *s, size_t n
 		switch (step_kind(&s[i])) {
 		case STEP_INSN: {
 			size_t end = i + 1;
-			while (end < all && (step_kind(&s[end]) == STEP_ACCESS || step_kind(&s[end]) == STEP_REPEAT))
+			while (end < all && step_belongs(&s[end]))
 				end++;
 			ports_advance(&o->ports, o->rename_cycle);
 			const struct insn *in = code_insn(o->code, s[i].insn);

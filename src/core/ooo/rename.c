@@ -3,6 +3,7 @@
  * The rest is in rename.h.
  */
 #include "core/ooo/rename.h"
+#include "core/order/pair.h"
 
 #include <assert.h>
 #include <string.h>
@@ -15,8 +16,8 @@ uint16_t rename_compute_ports(const struct ooo *o, const struct attempt *a, uint
 
 	if (a->pair_ports)
 		return a->pair_ports;
-	if (a->in->branch && a->predicted.taken && ports & d->branch_taken_ports)
-		ports &= (uint16_t)d->branch_taken_ports;
+	if (a->in->branch)
+		ports = branch_ports(d, ports, a->predicted.taken);
 	if (a->in->flags & (INSN_VINT | INSN_FP) && a->dispatch <= o->wide_until && ports & ~d->wide_closes)
 		ports &= (uint16_t)~d->wide_closes;
 	return ports;
@@ -96,15 +97,6 @@ void rename_stack_sync(struct ooo *o, const struct attempt *a)
 	o->reg_ready[o->stack.pointer] = o->reg_woken[o->stack.pointer] = first + 1;
 }
 
-static const int32_t *scheduler_entries(const struct core_desc *d, unsigned s)
-{
-	const int32_t *const entries[CORE_SCHEDULERS] = {
-		&d->sched0_entries, &d->sched1_entries, &d->sched2_entries, &d->sched3_entries,
-		&d->sched4_entries, &d->sched5_entries, &d->sched6_entries, &d->sched7_entries,
-	};
-	return entries[s];
-}
-
 struct wait rename_reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most)
 {
 	const struct insn *in = a->in;
@@ -131,16 +123,17 @@ struct wait rename_reason(const struct ooo *o, const struct attempt *a, const st
 }
 
 /* The queue stands in front of all schedulers that feed one of its ports. */
-static void nsq_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
+static void nsq_init(struct ooo *o)
 {
 	o->nsq.entries = (uint32_t)o->desc->waiting_entries;
 	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
 		uint32_t all = o->sched_entries[s] + o->nsq.entries;
-		if (!o->sched_entries[s] || !(ports[s] & o->desc->waiting_ports))
+		uint16_t ports = (uint16_t)core_desc_scheduler(o->desc, s).ports;
+		if (!o->sched_entries[s] || !(ports & o->desc->waiting_ports))
 			continue;
-		o->nsq.ports |= (uint16_t)ports[s];
+		o->nsq.ports |= ports;
 		o->nsq.in[s].entries = o->sched_entries[s];
-		for (unsigned rest = (unsigned)ports[s]; rest; rest &= rest - 1) {
+		for (unsigned rest = ports; rest; rest &= rest - 1) {
 			unsigned p = (unsigned)__builtin_ctz(rest);
 			o->nsq.feeds[p] |= (uint8_t)(1u << s);
 			o->nsq.on[p].entries = SCHEDULER_MOST;
@@ -152,20 +145,17 @@ static void nsq_init(struct ooo *o, const int32_t ports[CORE_SCHEDULERS])
 void rename_init(struct ooo *o)
 {
 	const struct core_desc *d = o->desc;
-	const int32_t ports[CORE_SCHEDULERS] = {
-		d->sched0_ports, d->sched1_ports, d->sched2_ports, d->sched3_ports,
-		d->sched4_ports, d->sched5_ports, d->sched6_ports, d->sched7_ports,
-	};
 
 	memset(o->sched_of_port, NO_SCHEDULER, sizeof o->sched_of_port);
 	for (unsigned s = 0; s < CORE_SCHEDULERS; s++) {
-		o->sched_entries[s] = (uint32_t)*scheduler_entries(d, s);
+		const struct core_scheduler sched = core_desc_scheduler(d, s);
+		o->sched_entries[s] = (uint32_t)sched.entries;
 		for (unsigned p = 0; p < CORE_PORTS; p++)
-			if (o->sched_entries[s] && ports[s] >> p & 1)
+			if (sched.entries && sched.ports >> p & 1)
 				o->sched_of_port[p] = (uint8_t)s;
 	}
 	if (d->waiting_entries)
-		nsq_init(o, ports);
+		nsq_init(o);
 	binder_init(&o->binder, d);
 	binder_add(&o->binder, d, BIND_TURN, (uint16_t)d->load_queue_data_ports);
 	o->counted = o->binder.counted & (uint16_t)~o->nsq.ports;

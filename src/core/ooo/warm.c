@@ -66,7 +66,7 @@ void ooo_warm(struct core *core, const struct step *s, size_t n, size_t ahead)
 			memory_unmap(o->memory, first->addr, first->insn);
 		if (step_kind(first) != STEP_INSN)
 			continue;
-		while (i < all && (step_kind(&s[i]) == STEP_ACCESS || step_kind(&s[i]) == STEP_REPEAT))
+		while (i < all && step_belongs(&s[i]))
 			i++;
 		const struct insn *in = code_insn(o->code, first->insn);
 		const uint32_t nr = (uint32_t)(&s[i] - first);

@@ -196,17 +196,9 @@ static uint32_t wrong_path(struct foresight *f, uint64_t pc, struct foreseen *ou
 /* Resolves the branch of `s`; `next`: the step behind it and its accesses, NULL where there is none. */
 static void resolve(struct foresight *f, const struct insn *in, const struct step *s, const struct step *next, struct prediction *p)
 {
-	bool taken = s->flags & STEP_TAKEN, known = next && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
-	uint64_t to = known ? code_insn(f->code, next->insn)->pc : taken && in->target ? in->target : in->pc + in->length;
+	bool known = next && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
 
-	branch_resolve(f->branch, in, taken, to, p);
-	if (!known && !in->target)
-		p->mispredicted = false; /* it did not get to where it went */
-}
-
-static bool belongs_to_the_one_before(const struct step *s)
-{
-	return step_kind(s) == STEP_ACCESS || step_kind(s) == STEP_REPEAT;
+	foresee_branch(f->branch, in, s->flags & STEP_TAKEN, known ? code_insn(f->code, next->insn) : NULL, p);
 }
 
 /* Reads the wrong path at `pc` behind what `c` is of; the right path goes on with [next, all). */
@@ -243,7 +235,7 @@ void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t
 		const struct step *next = s + 1;
 
 		*c = (struct forecast){ 0 };
-		while (next < all && belongs_to_the_one_before(next))
+		while (next < all && step_belongs(next))
 			next++;
 		if (in->flags & INSN_BRANCH && !(s->flags & STEP_FAULT))
 			resolve(f, in, s, next < all ? next : NULL, &c->predicted);
@@ -269,7 +261,7 @@ void foresight_warm(struct foresight *f, const struct step *s, size_t n, size_t 
 		const struct step *next = s + 1;
 		struct prediction unused;
 
-		while (next < all && belongs_to_the_one_before(next))
+		while (next < all && step_belongs(next))
 			next++;
 		resolve(f, in, s, next < all ? next : NULL, &unused);
 	}

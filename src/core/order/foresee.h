@@ -53,6 +53,14 @@ static inline bool foresee_wanted(const struct insn *in, const struct step *s)
 	return in->flags & (INSN_BRANCH | INSN_FLUSH) || s->flags & STEP_FAULT;
 }
 
+/* A branch that went where `next` is, NULL where that is not known: what was predicted of it, which predictors learn from. */
+static inline void foresee_branch(struct branch_unit *u, const struct insn *in, bool taken, const struct insn *next, struct prediction *p)
+{
+	branch_resolve(u, in, taken, next ? next->pc : taken && in->target ? in->target : in->pc + in->length, p);
+	if (!next && !in->target)
+		p->mispredicted = false; /* it did not get to where it went */
+}
+
 struct foresight; /* the predictor of one hardware thread, and its copy for wrong paths */
 
 /* 0, -ENOMEM, or -EINVAL as branch_new(). `desc` is copied; `code` outlives the foresight. */

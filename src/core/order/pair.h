@@ -36,4 +36,16 @@ static inline const struct insn *pair_second(const struct core_desc *d, const st
 	return pair_fuses(d, in, second) ? second : NULL;
 }
 
+/* Of the ports of a branch's uop, those that it issues on. */
+static inline uint16_t branch_ports(const struct core_desc *d, uint16_t ports, bool taken)
+{
+	return taken && ports & d->branch_taken_ports ? ports & (uint16_t)d->branch_taken_ports : ports;
+}
+
+/* Where the one uop of a pair with that branch issues: as the branch would. */
+static inline uint16_t pair_ports(const struct core_desc *d, const struct code *code, const struct insn *branch, bool taken)
+{
+	return branch->nr_uops ? branch_ports(d, code->uops[branch->uop].ports, taken) : 0;
+}
+
 #endif
