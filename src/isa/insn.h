@@ -127,6 +127,11 @@ struct insn {
 	uint8_t decode_uops;           /* fused uops as decoded: > 1 needs the complex decoder, > 4 the sequencer (x86) */
 };
 
+static inline uint8_t insn_decode_uops(const struct insn *in)
+{
+	return in->decode_uops ? in->decode_uops : 1;
+}
+
 /*
  * Counts what the hot paths want to know, and marks branches. Flags share the physical register of the result they come with;
  * a zero that rename makes takes none (measured on Zen 5: as many as the reorder buffer holds are in flight behind a long chain).

@@ -15,15 +15,17 @@ enum { STORES = 20000, QUEUE = 56 };
 
 struct made { uint64_t addr, freed; uint32_t bytes; };
 
-/* What lsq_search() says it finds, by looking at every store; returns how many of `all` are at and before it, 0: none. */
-static size_t reference(const struct made *all, size_t n, uint64_t addr, uint32_t bytes, uint64_t cycle, struct lsq_answer *out)
+/* What lsq_search() says it finds, by looking at every store; returns how many are at and before it, 0: none. */
+static size_t reference(const struct made *all, size_t n, uint64_t addr, uint32_t bytes, uint64_t cycle,
+                        struct lsq_answer *out)
 {
 	*out = (struct lsq_answer){ .kind = SOURCE_WHOLE };
 	for (size_t i = n; i-- > 0 && all[i].freed > cycle; ) {
 		const struct made *s = &all[i];
 		if (s->addr < addr + bytes && addr < s->addr + s->bytes) {
 			bool whole = s->addr <= addr && addr + bytes <= s->addr + s->bytes;
-			out->kind = !whole ? SOURCE_PARTIAL : addr != s->addr ? SOURCE_INSIDE : bytes < s->bytes ? SOURCE_NARROW : SOURCE_WHOLE;
+			enum source_kind same = bytes < s->bytes ? SOURCE_NARROW : SOURCE_WHOLE;
+			out->kind = !whole ? SOURCE_PARTIAL : addr != s->addr ? SOURCE_INSIDE : same;
 			out->alias = false;
 			return i + 1;
 		}

@@ -2,7 +2,9 @@
 
 int delivery_init(struct delivery *p, const struct core_desc *d, struct outcome_memory *memory)
 {
-	*p = (struct delivery){ .inside = UOPCACHE_NONE, .line = UINT64_MAX, .broken = true, .desc = d, .memory = memory };
+	*p = (struct delivery){
+		.inside = UOPCACHE_NONE, .line = UINT64_MAX, .broken = true, .desc = d, .memory = memory,
+	};
 	p->fetch_shift = (unsigned)__builtin_ctz((unsigned)d->fetch_bytes);
 	lines_init(&p->lines, d);
 	return uop_cache_init(&p->uops, d);

@@ -83,7 +83,7 @@ static inline void load(struct outcomes *o, const struct insn *in, uint8_t base,
 	enum outcome_kind kind = (enum outcome_kind)from.kind;
 
 	if (o->renames && from.distance && kind == OUTCOME_LOAD &&
-	    renaming_finds(&o->renaming, o->desc, in, s->bytes, o->shadow.nr_stores - from.distance, from.distance, place_of(o, in)))
+	    renaming_finds(&o->renaming, o->desc, in, s->bytes, o->shadow.nr_stores, from.distance, place_of(o, in)))
 		kind = OUTCOME_RENAMED;
 	if (o->aliases && !from.distance) {
 		from.distance = shadow_alias(&o->shadow, s->addr, s->bytes);

@@ -277,7 +277,7 @@ static void fill(struct recipes *r, struct recipe *p, uint32_t insn, unsigned ki
 
 	*p = (struct recipe){
 		.insn = insn, .flags = in->flags, .branch_ports = branch_ports, .branch = in->branch,
-		.decode_uops = in->decode_uops ? in->decode_uops : 1, .class = (uint8_t)latency_class(in),
+		.decode_uops = insn_decode_uops(in), .class = (uint8_t)latency_class(in),
 		.latency = in->latency, .load_extra = (uint8_t)(in->load_extra + in->address_extra),
 		.timed = timed_flags(in, kind),
 		.result = (uint8_t)(in->bypass | (in->flags & INSN_VINT ? RESULT_INTEGER : 0)),

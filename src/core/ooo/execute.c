@@ -138,7 +138,8 @@ static inline unsigned hit_latency(const struct ooo *o, const struct insn *in)
 enum { WIDE = 32 };                    /* bytes: forward.wide */
 
 /* Data from the store queue: as soon as from L1D, or as soon as the store has them and its address. */
-static uint64_t forwarded(const struct ooo *o, const struct insn *in, const struct step *s, uint64_t cycle, const struct lsq_answer *from)
+static uint64_t forwarded(const struct ooo *o, const struct insn *in, const struct step *s, uint64_t cycle,
+                          const struct lsq_answer *from)
 {
 	const struct core_desc *d = o->desc;
 	int32_t latency = d->forward_latency;
@@ -221,13 +222,14 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 		a->issue_wait = WAIT_MEMORY_ORDER;
 	}
 	lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
-	uint64_t number = o->lsq.nr_stores - q.distance;
 	if (d->forward_renamed && q.store && q.kind == SOURCE_WHOLE &&
-	    renaming_finds(&o->renaming, d, in, s->bytes, number, q.distance, place_of(o, in))) {
-		a->complete = later(a->complete, forwarded(o, in, s, later(cycle, q.store->known), &q) + in->load_extra);
+	    renaming_finds(&o->renaming, d, in, s->bytes, o->lsq.nr_stores, q.distance, place_of(o, in))) {
+		done = forwarded(o, in, s, later(cycle, q.store->known), &q);
+		a->complete = later(a->complete, done + in->load_extra);
 		if (a->level < LEVEL_FORWARD)
 			a->level = LEVEL_FORWARD;
-		return later(o->renamed_value[number % RENAMED_STORES], a->dispatch) + in->load_extra;
+		done = o->renamed_value[(o->lsq.nr_stores - q.distance) % RENAMED_STORES];
+		return later(done, a->dispatch) + in->load_extra;
 	}
 	if (q.store && q.store->known > cycle && a->never & PSV_FL_MO) {
 		cycle = q.store->known;

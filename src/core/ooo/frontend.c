@@ -159,7 +159,7 @@ static unsigned microcode_cycles(const struct core_desc *d, unsigned uops)
 /* From the uop cache or the loop buffer. */
 static uint64_t deliver_cached(struct frontend *f, const struct insn *in)
 {
-	unsigned uops = queue_uops(in);
+	unsigned uops = insn_decode_uops(in);
 
 	if (!(in->flags & INSN_MICROCODED))
 		return f->path == FETCH_LOOP ? delivery_cached(f, &f->run, in, uops) : delivery_read(f, &f->run, in, uops);
@@ -174,7 +174,7 @@ __attribute__((always_inline))
 static inline uint64_t deliver_decoded(struct frontend *f, const struct insn *in)
 {
 	const struct core_desc *d = f->desc;
-	unsigned uops = queue_uops(in);
+	unsigned uops = insn_decode_uops(in);
 	uint64_t pre = later(f->bytes_at + (unsigned)d->fetch_latency, queue_free(&f->insns, 1));
 
 	if (pre > f->predecode) {
@@ -232,7 +232,7 @@ static inline void delivered(struct frontend *f, uint64_t into, struct fetched *
 void frontend_decode_on(struct frontend *f, const struct insn *in, struct fetched *out)
 {
 	*out = (struct fetched){ 0 };
-	f->run.loop_uops += queue_uops(in);
+	f->run.loop_uops += insn_decode_uops(in);
 	delivered(f, deliver_decoded(f, in), out);
 }
 
@@ -248,7 +248,8 @@ static void settle(struct frontend *f)
 			return;
 		uint64_t line = f->line << FRONTEND_LINE, built = f->cache.building << f->cache.shift;
 		first = later(first, later(line, built));
-		uint64_t line_end = (f->line + 1) << FRONTEND_LINE, built_end = (f->cache.building + 1) << f->cache.shift;
+		uint64_t line_end = (f->line + 1) << FRONTEND_LINE;
+		uint64_t built_end = (f->cache.building + 1) << f->cache.shift;
 		end = line_end < end ? line_end : end;
 		end = built_end < end ? built_end : end;
 	}
@@ -261,7 +262,7 @@ void frontend_deliver_other(struct frontend *f, const struct insn *in, struct fe
 	uint64_t into;
 
 	*out = (struct fetched){ 0 };
-	f->run.loop_uops += queue_uops(in);
+	f->run.loop_uops += insn_decode_uops(in);
 	if (f->path == FETCH_LOOP) {
 		out->packet_first = f->broken;
 		if (f->broken) {

@@ -130,11 +130,6 @@ static inline void queue_flush(struct stage_queue *q)
 	q->room = q->n + q->capacity;
 }
 
-static inline unsigned queue_uops(const struct insn *in)
-{
-	return in->decode_uops ? in->decode_uops : 1;
-}
-
 /* What comes in a packet of its own is fetched in a later cycle where this one is full. */
 static inline void delivery_next(const struct frontend *f, struct delivered *d)
 {
@@ -192,7 +187,7 @@ static inline uint64_t delivery_read(const struct frontend *f, struct delivered 
 /* One for which that holds, from the uop cache, not microcoded. */
 static inline void frontend_cached_on(const struct frontend *f, struct delivered *d, const struct insn *in, struct fetched *out)
 {
-	unsigned uops = queue_uops(in);
+	unsigned uops = insn_decode_uops(in);
 	uint64_t into = delivery_read(f, d, in, uops);
 
 	d->loop_uops += uops;

@@ -12,7 +12,9 @@ void lsq_search(const struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t cyc
 	const struct source from = shadow_load(&q->shadow, addr, bytes);
 	unsigned alias = 0;
 
-	*out = (struct lsq_answer){ .kind = from.kind, .distance = from.distance, .store = lsq_store(q, from.distance, cycle) };
+	*out = (struct lsq_answer){
+		.kind = from.kind, .distance = from.distance, .store = lsq_store(q, from.distance, cycle),
+	};
 	if (!out->store && q->aliases)
 		alias = shadow_alias(&q->shadow, addr, bytes);
 	out->alias = alias && lsq_store(q, alias, cycle);
@@ -159,7 +161,9 @@ uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes
 
 	if (!q->desc->store_queue_ordered && number) /* written out of order, freed in order */
 		freed = later(freed, q->store[(number - 1) & q->mask].freed);
-	q->store[number & q->mask] = (struct store){ .known = known, .data = data, .freed = freed, .record = record, .pc = pc };
+	q->store[number & q->mask] = (struct store){
+		.known = known, .data = data, .freed = freed, .record = record, .pc = pc,
+	};
 	q->known_max = later(q->known_max, known);
 	shadow_store(&q->shadow, addr, bytes, q->aliases);
 	if (q->desc->memdep_entries) {

@@ -59,7 +59,7 @@ struct lsq {
 
 /* What the older stores mean for a load that issues in `cycle`. */
 struct lsq_answer {
-	const struct store *store;     /* that it reads from, valid until the next; NULL: none that is in the queue then */
+	const struct store *store;     /* that it reads from, in the queue then; NULL: none. Valid until the next */
 	enum source_kind kind;
 	unsigned distance;             /* stores back */
 	bool alias;                    /* a store in the queue has the same low 12 bits, and that is all */

@@ -68,7 +68,7 @@ struct ooo {
 	struct nsq nsq;
 	struct lsq lsq;
 	struct memory_renaming renaming;
-	uint64_t renamed_value[RENAMED_STORES]; /* [number % RENAMED_STORES]: cycle in which the register that was stored has it */
+	uint64_t renamed_value[RENAMED_STORES]; /* [number % RENAMED_STORES]: cycle in which its register has it */
 	uint64_t stack_by;             /* record + 1 that last set the stack pointer otherwise than by push and pop */
 
 	/* rename and dispatch */
@@ -196,8 +196,9 @@ static inline unsigned bank_of(uint8_t reg)
 static inline struct renaming_place place_of(const struct ooo *o, const struct insn *in)
 {
 	uint8_t base = in->addr[0], index = renaming_index(in);
+	uint64_t by = base == o->stack.pointer ? o->stack_by : o->reg_by[base];
 
-	return (struct renaming_place){ base == o->stack.pointer ? o->stack_by : o->reg_by[base], o->reg_by[index], base, index };
+	return (struct renaming_place){ by, o->reg_by[index], base, index };
 }
 
 /* The attempt's result in `reg`, there from `ready` on; `by`: the record it comes from + 1. Gives back a move slot that the old value held. */

@@ -82,7 +82,8 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 
 void rename_stack_sync(struct ooo *o, const struct attempt *a)
 {
-	uint64_t ready = later(a->dispatch + (unsigned)o->desc->issue_latency, o->reg_ready[o->stack.pointer]), first = UINT64_MAX;
+	uint64_t ready = later(a->dispatch + (unsigned)o->desc->issue_latency, o->reg_ready[o->stack.pointer]);
+	uint64_t first = UINT64_MAX;
 	unsigned port = 0;
 
 	for (unsigned rest = (unsigned)o->desc->rename_stack_ports; rest; rest &= rest - 1) {

@@ -53,8 +53,9 @@ static inline bool foresee_wanted(const struct insn *in, const struct step *s)
 	return in->flags & (INSN_BRANCH | INSN_FLUSH) || s->flags & STEP_FAULT;
 }
 
-/* A branch that went where `next` is, NULL where that is not known: what was predicted of it, which predictors learn from. */
-static inline void foresee_branch(struct branch_unit *u, const struct insn *in, bool taken, const struct insn *next, struct prediction *p)
+/* A branch that went where `next` is, NULL where that is not known: what was predicted of it. Predictors learn it. */
+static inline void foresee_branch(struct branch_unit *u, const struct insn *in, bool taken, const struct insn *next,
+                                  struct prediction *p)
 {
 	branch_resolve(u, in, taken, next ? next->pc : taken && in->target ? in->target : in->pc + in->length, p);
 	if (!next && !in->target)

@@ -25,13 +25,16 @@ enum { RENAMED_STORES = 64 };          /* as many stores as forward.renamed can 
 
 /* By what registers an access names its place. */
 struct renaming_place {
-	uint64_t base_by, index_by;    /* who wrote them last: numbers of the core's own. Pushes and pops do not count */
+	uint64_t base_by, index_by;    /* who wrote them last, but for pushes and pops: numbers of the core's own */
 	uint8_t base;                  /* REG_NONE: none that can be found again */
 	uint8_t index;                 /* REG_NONE: none */
 };
 
 struct memory_renaming {
-	struct renamed_store { uint64_t number; struct renaming_place place; } of[RENAMED_STORES]; /* [number % RENAMED_STORES] */
+	struct renamed_store {
+		uint64_t number;
+		struct renaming_place place;
+	} of[RENAMED_STORES];          /* [number % RENAMED_STORES] */
 	uint64_t load[RENAMED_STORES]; /* forward.renamed_loads: those known, by pc */
 	uint32_t next_load;
 };
@@ -90,17 +93,18 @@ static inline void renaming_stored(struct memory_renaming *m, const struct insn 
 }
 
 /*
- * Whether rename finds the store, the `number`th and `distance` back, that wrote just what the load reads. The load has the same base
- * and index if the same instructions wrote them last, and so the same displacement, since it goes to the same place.
+ * Whether rename finds the store, `distance` back from the `nr`th, that wrote just what the load reads. The load has
+ * the same base and index if the same instructions wrote them last, and so the same displacement, since it goes to the
+ * same place.
  */
-static inline bool renaming_finds(struct memory_renaming *m, const struct core_desc *d, const struct insn *in, unsigned bytes,
-                                  uint64_t number, uint64_t distance, struct renaming_place place)
+static inline bool renaming_finds(struct memory_renaming *m, const struct core_desc *d, const struct insn *in,
+                                  unsigned bytes, uint64_t nr, unsigned distance, struct renaming_place place)
 {
-	const struct renamed_store *s = &m->of[number % RENAMED_STORES];
+	const struct renamed_store *s = &m->of[(nr - distance) % RENAMED_STORES];
 
-	if (distance > (uint64_t)d->forward_renamed || s->number != number || !renaming_takes(in, in->dst, in->nr_dst, bytes) ||
-	    s->place.base != place.base || s->place.base_by != place.base_by || s->place.index != place.index ||
-	    s->place.index_by != place.index_by)
+	if (distance > (unsigned)d->forward_renamed || s->number != nr - distance ||
+	    !renaming_takes(in, in->dst, in->nr_dst, bytes) || s->place.base != place.base ||
+	    s->place.base_by != place.base_by || s->place.index != place.index || s->place.index_by != place.index_by)
 		return false;
 	if (d->forward_renamed_plain && !renaming_plain(in, bytes))
 		return false;

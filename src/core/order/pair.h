@@ -43,7 +43,8 @@ static inline uint16_t branch_ports(const struct core_desc *d, uint16_t ports, b
 }
 
 /* Where the one uop of a pair with that branch issues: as the branch would. */
-static inline uint16_t pair_ports(const struct core_desc *d, const struct code *code, const struct insn *branch, bool taken)
+static inline uint16_t pair_ports(const struct core_desc *d, const struct code *code, const struct insn *branch,
+                                  bool taken)
 {
 	return branch->nr_uops ? branch_ports(d, code->uops[branch->uop].ports, taken) : 0;
 }

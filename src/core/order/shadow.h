@@ -2,8 +2,8 @@
  * Which older store a load reads from, by addresses alone. Whether that store is still in its queue when the load wants
  * to know, and what follows from that, each core finds out in its own time.
  *
- * Kept is which store wrote an 8-byte granule of memory last, byte by byte, as far as the last SHADOW_NODES granules go:
- * more than the stores that a reorder buffer holds have written, and older ones constrain nobody.
+ * Kept is which store wrote an 8-byte granule of memory last, byte by byte, as far as the last SHADOW_NODES granules
+ * go: more than the stores that a reorder buffer holds have written, and older ones constrain nobody.
  *
  * A bucket holds the youngest of its chain; a node that the ring has passed by ends it. Most loads read what no store
  * wrote lately: a bucket says of which granules there may be nodes in its chain, so that those look no further.
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SHADOW_FAR = 4095 };            /* stores back that a load may still read from; older ones have left every queue */
+enum { SHADOW_FAR = 4095 };            /* stores back that a load may read from; older ones have left every queue */
 enum { SHADOW_NODES = 1 << 12, SHADOW_BUCKETS = 1 << 11, SHADOW_PLACES = 4096 / 8, SHADOW_BYTES = 8, WHOLE_STORE = 4096 };
 
 struct shadow_node {
@@ -47,7 +47,7 @@ struct shadow {
 };
 
 enum source_kind {
-	SOURCE_WHOLE,                  /* all that the load reads comes from the store, whose bytes these are; or no byte does */
+	SOURCE_WHOLE,                  /* the load reads just what the store wrote; or nothing that any did */
 	SOURCE_NARROW,                 /* it wrote more bytes */
 	SOURCE_INSIDE,                 /* the same, and begins at another byte */
 	SOURCE_PARTIAL,                /* it wrote some of the bytes, which are not all its own */

@@ -68,7 +68,7 @@ static void drop(struct uop_cache *c, uint64_t window)
 			set[i].ways = 0;
 }
 
-/* A window that cannot be cached keeps the other of its pair out, too, where the core is so. Whether this one may come in. */
+/* A window that cannot be cached keeps the other of its pair out (uopcache.pairs). Whether this one may come in. */
 static bool may(struct uop_cache *c, uint64_t window, bool can)
 {
 	uint64_t pair = window / 2, *spoilt = &c->spoilt[pair % UOPCACHE_SPOILT];

@@ -2,8 +2,8 @@
  * The uop cache: which windows of code it has, by the order in which instructions come. How fast it delivers, and what
  * it takes to change between it and the decoders, each core finds out in its own time.
  *
- * The decoders build a window as long as the path stays in it; it takes as many ways of its set as its uops fill, and is
- * not held where these are more than uopcache.max_ways, or something in it keeps it out (uopcache.jcc_erratum, and with
+ * The decoders build a window as long as the path stays in it; it takes as many ways of its set as its uops fill, and
+ * is not held where these are more than uopcache.max_ways, or something in it keeps it out (uopcache.jcc_erratum, and with
  * uopcache.pairs the other of its pair, too). It is held and evicted as a whole, the least recently used first.
  *
  * Not modelled: entry points in the middle of a window, eviction when L1I evicts the line.
@@ -37,8 +37,8 @@ struct uop_cache {
 	uint32_t build_uops;
 	bool build_ok;
 	struct uop_window *held;       /* [sets][ways]; NULL: there is no uop cache */
-	struct uop_window *hint[UOPCACHE_HINTS]; /* by window: where one was found last, and the next is looked for first */
-	uint64_t spoilt[UOPCACHE_SPOILT]; /* by pair of windows: the pair + 1 of which one cannot be cached, last seen so */
+	struct uop_window *hint[UOPCACHE_HINTS]; /* by window: where one was found last, and is looked for first */
+	uint64_t spoilt[UOPCACHE_SPOILT]; /* by pair of windows: the last + 1 of which one cannot be cached */
 	uint32_t stamp;
 };
 
@@ -71,7 +71,7 @@ static inline void uop_cache_build(struct uop_cache *c, const struct insn *in)
 	if (in->flags & INSN_MICROCODED)
 		c->build_uops += (unsigned)c->desc->uopcache_line_uops; /* takes a way of its own */
 	else
-		c->build_uops += in->decode_uops ? in->decode_uops : 1;
+		c->build_uops += insn_decode_uops(in);
 	if (c->desc->uopcache_jcc_erratum && in->flags & INSN_JCC_ERRATUM)
 		c->build_ok = false;
 }
