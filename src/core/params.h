@@ -278,20 +278,9 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(itlb, ways, 8, 1, 1024, "ways", "associativity; as many as entries: fully associative") \
 	X(dtlb, entries, 64, 1, 65536, "pages", "first-level data TLB") \
 	X(dtlb, ways, 4, 1, 1024, "ways", "associativity; as many as entries: fully associative") \
-	X(dtlb, again, 0, 0, 1, "0/1", \
-	  "1: a load or store that misses the DTLB issues once more, when translated (ooo only)", \
-	  "with dtlb.vain_ports and stlb.busy, nussinov 8% nearer on Zen 4") \
-	X(dtlb, vain_ports, 0, 0, 65535, "ports", \
-	  "ports on which consumers of a load that misses the DTLB replay, transitively; 0: none (ooo only)", \
-	  "with dtlb.again and stlb.busy, nussinov 8% nearer on Zen 4") \
 	X(stlb, entries, 1536, 0, 65536, "pages", "second-level TLB, code and data; 0: none") \
 	X(stlb, ways, 12, 1, 1024, "ways", "associativity of the second-level TLB") \
 	X(stlb, latency, 9, 0, 100, "cycles", "hit in the second-level TLB") \
-	X(stlb, busy, 0, 0, 20, "cycles", \
-	  "cycles of a lookup, during which stlb.lookups - 1 others can begin; 0: no limit (ooo only)", \
-	  "with dtlb.again and dtlb.vain_ports, nussinov 8% nearer on Zen 4") \
-	X(stlb, lookups, 1, 1, 8, "lookups", "concurrent lookups, each of stlb.busy cycles (ooo only)", \
-	  "Zen 4: two lookups at once, so that pages go one in 1.4 to 1.55 cycles, where one takes 3") \
 	X(walk, levels, 4, 1, 5, "levels", "page table levels", \
 	  "three levels on BOOM (Sv39); one on asplos06, whose walks have no latency of their own") \
 	X(walk, cached, 32, 0, 1024, "entries", "page-walk cache: entries for each upper level; 0: none") \

@@ -55,7 +55,7 @@ static void add_twins(uint16_t ports, struct core_desc *d)
 	int32_t *const sets[] = {
 		&d->sched0_ports, &d->sched1_ports, &d->sched2_ports, &d->sched3_ports, &d->sched4_ports, &d->sched5_ports,
 		&d->sched6_ports, &d->sched7_ports, &d->branch_taken_ports, &d->wide_closes, &d->split_vector_ports,
-		&d->waiting_ports, &d->rename_stack_ports, &d->l1d_victim_ports, &d->dtlb_vain_ports,
+		&d->waiting_ports, &d->rename_stack_ports, &d->l1d_victim_ports,
 	};
 	unsigned n = nr_ports(d);
 

@@ -209,82 +209,9 @@ static void ideal_itlb(struct core_desc *d)
 	d->ideal.itlb = true;
 }
 
-static void busy_lookups(struct core_desc *d)
+static void small_dtlb(struct core_desc *d)
 {
-	d->stlb_busy = 3;
 	d->dtlb_entries = d->dtlb_ways = 4;
-}
-
-/* Pages that the second level has and the first, of 4, has no more: with stlb.busy lookups begin 3 cycles apart, and in cycles before them at once. */
-static void lookups_in_turn(void **state)
-{
-	struct memory *m = open_memory(busy_lookups);
-
-	for (uint64_t i = 0; i < 12; i++)
-		load(m, 1000 * i, A + i * PAGE);
-	for (uint64_t i = 0; i < 3; i++)
-		assert_int_equal(load(m, 50000, A + i * PAGE).tlb_done, 50000 + 3 * i + 9);
-	assert_int_equal(load(m, 40000, A + 3 * PAGE).tlb_done, 40009);
-	/* An access to a page that is being looked up asks for no other lookup. */
-	assert_int_equal(load(m, 50001, A + 2 * PAGE + 8).tlb_done, 50015);
-	assert_int_equal(load(m, 50001, A + 5 * PAGE).tlb_done, 50009 + 9);
-	memory_free(m);
-}
-
-static void two_lookups(struct core_desc *d)
-{
-	busy_lookups(d);
-	d->stlb_lookups = 2;
-}
-
-/* Two at a time: of four that are asked for at once, two begin at once, two 3 cycles later. */
-static void two_lookups_at_a_time(void **state)
-{
-	struct memory *m = open_memory(two_lookups);
-
-	for (uint64_t i = 0; i < 12; i++)
-		load(m, 1000 * i, A + i * PAGE);
-	for (uint64_t i = 0; i < 4; i++)
-		assert_int_equal(load(m, 50000, A + i * PAGE).tlb_done, 50000 + 3 * (i / 2) + 9);
-	memory_free(m);
-}
-
-static void issues_again(struct core_desc *d)
-{
-	d->dtlb_again = 1;
-	d->dtlb_entries = d->dtlb_ways = 4;
-}
-
-/*
- * With dtlb.again: a load of cycle 100 beyond which, in the program, a store of cycle 50 is to the same page found it translated in time, as is
- * seen when the store comes. So that load, next time and the time after, is supposed not to miss, and misses the third; another does.
- * Of cycle 92 the store would have been too late.
- */
-static void translated_for_a_younger_one(void **state)
-{
-	static const struct { uint64_t store; bool miss[4]; } kind[] = { { 50, { true, false, false, true } }, { 92, { true, true, true, true } } };
-
-	for (unsigned k = 0; k < 2; k++) {
-		struct memory *m = open_memory(issues_again);
-		struct access a;
-
-		for (uint64_t i = 0; i < 12; i++)
-			memory_load(m, 1000 * i, A + i * PAGE, 8, PC + 0x20, &a);
-		for (unsigned i = 0; i < 4; i++) {
-			uint64_t from = 20000 + 1000 * i, page = A + i * PAGE;
-			memory_load(m, from + 100, page, 8, PC + 0x10, &a);
-			assert_int_equal(a.tlb_miss, kind[k].miss[i]);
-			assert_int_equal(a.tlb_done, from + 100 + (kind[k].miss[i] ? 9 : 0));
-			if (!i) {
-				memory_own(m, from + kind[k].store, page + 8, 8, PC + 0x14, &a);
-				assert_true(a.tlb_miss);
-				assert_int_equal(a.tlb_done, from + kind[k].store + 9);
-			}
-		}
-		memory_load(m, 30000, A + 5 * PAGE, 8, PC + 0x20, &a);
-		assert_true(a.tlb_miss);
-		memory_free(m);
-	}
 }
 
 /*
@@ -293,7 +220,7 @@ static void translated_for_a_younger_one(void **state)
  */
 static void written_without_a_lookup(void **state)
 {
-	struct memory *m = open_memory(issues_again);
+	struct memory *m = open_memory(small_dtlb);
 	struct access a;
 
 	memory_own(m, 1000, A, 8, PC, &a);
@@ -341,8 +268,6 @@ int main(void)
 		cmocka_unit_test(unmapped),
 		cmocka_unit_test(stores_and_splits),
 		cmocka_unit_test(ideals),
-		cmocka_unit_test(lookups_in_turn), cmocka_unit_test(two_lookups_at_a_time),
-		cmocka_unit_test(translated_for_a_younger_one),
 		cmocka_unit_test(written_without_a_lookup),
 	};
 	return cmocka_run_group_tests_name("core memory translation", tests, NULL, NULL);

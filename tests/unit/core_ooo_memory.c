@@ -194,83 +194,6 @@ static void t315_split_vector_loads(void **state)
 	}
 }
 
-/* Nothing is missing but translations, beyond `entries` pages. */
-static struct machine *small_tlb(int32_t entries)
-{
-	struct machine *m = machine_new();
-
-	m->desc.ideal.l1d = m->desc.ideal.l1i = true;
-	m->desc.ideal.dtlb = false;
-	m->desc.dtlb_entries = m->desc.dtlb_ways = entries;
-	return m;
-}
-
-/*
- * Loads of pages that the first TLB has no more, two ports: with dtlb.again each takes two places; where vectors are loaded, a place more of what
- * they pass, too, which an operation beside each load wants as often.
- */
-static void t319_translated_again(void **state)
-{
-	static const struct { int32_t again, entries; uint32_t flags; uint64_t cycles; } kind[] = {
-		{ 0, 16, 0, 240 }, { 1, 16, 0, 480 }, { 1, 64, 0, 240 }, { 0, 16, INSN_VECTOR_MEM, 480 }, { 1, 16, INSN_VECTOR_MEM, 960 },
-	};
-
-	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = small_tlb(kind[k].entries);
-		m->desc.dtlb_again = kind[k].again;
-		m->desc.load_queue_entries = 64;
-		m->desc.split_vector_ports = ALU0;
-		uint32_t load = make_load(m, R3, R2), beside = make_alu(m, R1, 0, 0, 1, ALU0);
-		m->insn[load].flags |= kind[k].flags;
-		unsigned each = kind[k].flags ? 2 : 1;
-		for (unsigned i = 0; i < 900; i++) {
-			run_access(m, load, 0x100000 + i % 32 * 4096, 8);
-			if (each == 2)
-				run_insn(m, beside);
-		}
-		machine_time(m);
-		assert_in_range(between(m, 400 * each, 880 * each), kind[k].cycles, kind[k].cycles + 4); /* a place may stay free */
-		machine_free(m);
-	}
-}
-
-static uint64_t issue_of(struct machine *m, size_t i)
-{
-	return committed(m, i)->fetch + committed(m, i)->issue;
-}
-
-/*
- * A load of a page that the first TLB has no more, an operation that takes what it loads, one that takes that one's result, and one that
- * could have their only port when the load would have hit: with dtlb.vain_ports the first two take it then, in vain.
- */
-static void t320_missed_in_vain(void **state)
-{
-	static const struct { int32_t ports, entries; uint64_t first, youngest; } kind[] = {
-		{ 0, 16, 9, 0 }, { ALU0, 16, 9, 2 }, { ALU1, 16, 9, 0 }, { ALU0, 64, 0, 2 },
-	};
-
-	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = small_tlb(kind[k].entries);
-		m->desc.dtlb_vain_ports = kind[k].ports;
-		uint32_t load = make_load(m, R3, R2);
-		for (uint64_t i = 0; i < 32; i++) {
-			run_access(m, load, 0x100000 + i * 4096, 8);
-			run_insn(m, make_alu(m, R2, R3, 0, 100, ALU1));
-		}
-		run_access(m, load, 0x100000, 8);
-		run_insn(m, make_alu(m, R4, R2, 0, (uint8_t)m->desc.l1d_latency, ALU1));
-		run_insn(m, make_alu(m, R5, R3, 0, 1, ALU0));
-		run_insn(m, make_alu(m, R5, R5, 0, 1, ALU0));
-		run_insn(m, make_alu(m, R6, R4, 0, 1, ALU0));
-		machine_time(m);
-		uint64_t hit = issue_of(m, 64) + (unsigned)m->desc.l1d_latency;
-		assert_int_equal(issue_of(m, 66), hit + kind[k].first);
-		assert_int_equal(issue_of(m, 67), hit + kind[k].first + 1);
-		assert_int_equal(issue_of(m, 68), hit + kind[k].youngest);
-		machine_free(m);
-	}
-}
-
 /* A load with a long address starts a cycle later than another: a cycle more a link of a chain. */
 static void t316_long_addresses(void **state)
 {
@@ -638,9 +561,8 @@ int main(void)
 		cmocka_unit_test(t312_forward_kinds),
 		cmocka_unit_test(t318_forward_address),
 		cmocka_unit_test(t317_forward_again),
-		cmocka_unit_test(t319_translated_again),
 		cmocka_unit_test(t313_split_loads),
-		cmocka_unit_test(t314_alias), cmocka_unit_test(t320_missed_in_vain),
+		cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t315_split_vector_loads),
 		cmocka_unit_test(t316_long_addresses),
 		cmocka_unit_test(t320_violation),

@@ -186,10 +186,10 @@ static void test_twins_in_sets(void **state)
 	struct vary_code *v;
 
 	memcpy(m->desc.port_names, ports, sizeof ports);
-	m->desc.dtlb_vain_ports = ALU0;
+	m->desc.branch_taken_ports = ALU0;
 	m->desc.split_vector_ports = MEM;
 	assert_int_equal(vary_code_new(&v, &m->code, parts, 1, 2000, &m->desc), 0);
-	assert_int_equal(m->desc.dtlb_vain_ports, ALU0 | 1 << 5);
+	assert_int_equal(m->desc.branch_taken_ports, ALU0 | 1 << 5);
 	assert_int_equal(m->desc.split_vector_ports, MEM);
 	vary_code_free(v);
 	machine_free(m);

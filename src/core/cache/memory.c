@@ -114,7 +114,7 @@ static inline void load_line(struct memory *m, uint64_t cycle, uint64_t vaddr, u
 {
 	uint32_t offset = (uint32_t)(vaddr & m->line_mask);
 
-	*a = (struct access){ .pc = pc };
+	*a = (struct access){ 0 };
 	uint64_t line = translate(m, &m->data, cycle, vaddr, a);
 	uint64_t start = take_port(&m->port, a->tlb_done, bytes);
 	uint64_t there = read_line(m, &m->data, start, line, offset, a);

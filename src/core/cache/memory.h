@@ -22,7 +22,6 @@ struct access {
 	uint64_t tlb_done;     /* translation known; equal to the start where the first-level TLB hit */
 	uint64_t mshr_wait;    /* cycles it waited for a free miss register */
 	enum level level;      /* where the line came from: L1, FILL_BUFFER (already on its way), L2, LLC, MEMORY */
-	uint64_t pc;           /* of a load, while it is under way; else 0 */
 	bool write;            /* asked for to be written: needed when the store is, not now */
 	bool l1_miss;          /* not in L1 at the start (a line still on its way is a miss) */
 	bool tlb_miss;         /* missed the first-level TLB */

@@ -53,18 +53,6 @@ struct l1 {
 	struct tlb tlb;
 };
 
-/*
- * Accesses come in the order of the program, and each may be of any cycle. A load that waits long for a port may find its page already
- * translated for a younger access that did not wait, which by then was not seen yet. That it was so is seen when the younger one comes;
- * next time that load, told by some bits of its address, misses a page, it is supposed to be so again.
- */
-enum { EARLY = 256, EARLY_LIKELY = 2, EARLY_MOST = 3 };
-
-struct early {
-	bool on;               /* dtlb.again: only there does it matter, where misses take places at ports */
-	uint8_t seen[EARLY];   /* by those bits: EARLY_MOST where it was so, one less each time it is supposed */
-};
-
 struct memory {
 	uint32_t line_shift, page_shift;
 	uint64_t line_mask, page_mask;
@@ -81,9 +69,6 @@ struct memory {
 	struct hierarchy below;
 	struct tlb second;     /* entries: NULL where there is none */
 	uint64_t second_latency;
-	struct mshr lookups;   /* of it */
-	uint64_t lookup_busy;  /* cycles; 0: no limit */
-	struct early early;
 	struct walker walker;
 	struct mshr walks;
 	uint64_t walk_overhead;

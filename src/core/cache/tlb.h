@@ -28,8 +28,6 @@ struct tlb_entry {
 	uint64_t ready;        /* cycle its walk ends */
 	uint64_t used;         /* for LRU */
 	uint64_t wait;         /* cycles from the access that missed to `ready` */
-	uint64_t in_time;      /* for who asks by then it would have been ready when that access asked, had no other been looked up */
-	uint8_t by;            /* bits of the address of the load that did; 0: no load: struct early */
 };
 
 struct tlb {

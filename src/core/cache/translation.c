@@ -13,10 +13,6 @@ int memory_translation_init(struct memory *m, const struct core_desc *d, uint64_
 	if (d->stlb_entries)
 		err = parts_tlb(&m->second, "stlb", d->stlb_entries, d->stlb_ways);
 	m->second_latency = (uint64_t)d->stlb_latency;
-	m->lookup_busy = d->stlb_entries ? (uint64_t)d->stlb_busy : 0;
-	m->early.on = d->dtlb_again;
-	if (!err && m->lookup_busy)
-		err = mshr_init(&m->lookups, (uint32_t)d->stlb_lookups, window);
 	m->walk_overhead = (uint64_t)d->walk_overhead;
 	m->walk_below = d->l2_size;
 	if (!err)
@@ -30,7 +26,6 @@ int memory_translation_init(struct memory *m, const struct core_desc *d, uint64_
 void memory_translation_fini(struct memory *m)
 {
 	tlb_fini(&m->second);
-	mshr_fini(&m->lookups);
 	mshr_fini(&m->walks);
 	page_walker_fini(&m->walker);
 }
@@ -67,12 +62,6 @@ static uint64_t merge_walk(struct tlb_entry *e, uint64_t cycle)
 	return e->ready;
 }
 
-/* The cycle in which the second level begins a lookup that is asked for at `cycle`. */
-static uint64_t turn_to_look(struct memory *m, uint64_t cycle)
-{
-	return m->lookup_busy ? mshr_hold(&m->lookups, cycle, m->lookup_busy) : cycle;
-}
-
 /* Asked by a first-level TLB, it begins at `cycle`; the cycle the translation is known. */
 static uint64_t second_level(struct memory *m, uint64_t cycle, uint64_t page)
 {
@@ -90,49 +79,17 @@ static uint64_t second_level(struct memory *m, uint64_t cycle, uint64_t page)
 	return ready;
 }
 
-static uint8_t early_bits(uint64_t pc)
-{
-	return (uint8_t)(pc ^ pc >> 8);
-}
-
-/* Whether the load that misses is supposed to find its page translated for a younger access. */
-static bool translated_early(struct early *y, const struct access *a)
-{
-	uint8_t *seen = &y->seen[early_bits(a->pc)];
-
-	if (!y->on || !a->pc || *seen < EARLY_LIKELY)
-		return false;
-	--*seen;
-	return true;
-}
-
-/* An access at `cycle` finds the entry that an older one asked for, maybe later than this one. */
-static void see_early(struct early *y, const struct tlb_entry *e, uint64_t cycle)
-{
-	if (y->on && e->by && cycle <= e->in_time)
-		y->seen[e->by] = EARLY_MOST;
-}
-
 struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t page, struct tlb_entry *e,
 	struct access *a)
 {
 	bool known = l->ideal_tlb || l->supposed_translated, merged = e && !known;
 
 	if (!e) {
-		uint64_t begin = known ? cycle : turn_to_look(m, cycle), ready = known ? cycle : second_level(m, begin, page);
-		bool early = !known && translated_early(&m->early, a);
+		uint64_t ready = known ? cycle : second_level(m, cycle, page);
 		e = tlb_insert(&l->tlb, page);
 		e->frame = page_walker_frame(&m->walker, page);
 		e->ready = ready;
 		e->wait = ready - cycle;
-		e->in_time = !timeless(cycle) && cycle > ready - begin ? cycle - (ready - begin) : 0;
-		e->by = early_bits(a->pc);
-		if (early) {
-			known = true;
-			e->ready = e->in_time;
-		}
-	} else if (!known) {
-		see_early(&m->early, e, cycle);
 	}
 	if (known)
 		e->ready = e->ready < cycle ? e->ready : cycle;

@@ -23,8 +23,7 @@
  * (load_queue.data_ports), and ports bound otherwise than in turn (rename.bind), since an ideal choice of
  * ports is what the resources stand for, and the ports that both accesses across a line are bound to (split.bound);
  * what takes a port later, which leaves none open until then: a load's again for a store's data
- * (forward.again), for where a translation was missing (dtlb.again), and what
- * waits for that in vain (dtlb.vain_ports); turns of the second level of the TLB (stlb.busy); taken branches in flight
+ * (forward.again); taken branches in flight
  * (branch.taken_in_flight). Ref: Gus §3.1, algorithm 1.
  */
 #ifndef CYCLEWISE_CORE_GUS_TIME_H

@@ -94,7 +94,7 @@ static uint16_t split_ports(const struct ooo *o, const struct attempt *a, uint16
 	return any;
 }
 
-/* What brings in the data of a load over a line, or one that issues again, beside its address port. */
+/* What brings in the data of a load over a line, beside its address port. */
 static uint16_t brings(const struct ooo *o, const struct insn *in)
 {
 	return in->flags & INSN_VECTOR_MEM ? (uint16_t)o->desc->split_vector_ports : 0;
@@ -167,47 +167,6 @@ static uint64_t forwarded_again(struct ooo *o, const struct insn *in, const stru
 	return book_first(o, u->ports, done - hit) + hit;
 }
 
-/* Of `ports`, those that no uop of the attempt is bound to; all where there are no others. */
-static uint16_t not_bound(const struct ooo *o, const struct attempt *a, uint16_t ports)
-{
-	uint16_t others = ports;
-
-	for (unsigned i = 0; i < a->nr_uops; i++)
-		others &= (uint16_t)~o->port[i];
-	return others ? others : ports;
-}
-
-/*
- * A uop of an access whose translation was missing issues once more when that is there, at `known`, and what brings in its data with it: when.
- * They take other ports than the first time, in turn: the lowest that is free would always be the same, since younger uops, of which many
- * will be bound to it, have booked none yet.
- */
-static uint64_t issue_again(struct ooo *o, const struct attempt *a, const struct uop *u, uint16_t data, uint64_t known)
-{
-	if (!o->desc->dtlb_again || !u || !u->ports)
-		return known;
-	const struct bind_group *g = binder_group(&o->binder, u->ports);
-	uint16_t any = g && g->kind == BIND_TURN ? g->ports : u->ports;
-	uint64_t first = book_first(o, bind_in_turn(not_bound(o, a, any), any, &o->behind_again), known);
-
-	return data ? book_first(o, not_bound(o, a, data), first) : first;
-}
-
-/*
- * The same for a load that was issued in `cycle`: what it is later. Where ports are short, those that issue again go first, being older, and
- * what waits are younger ones; these are kept from issuing before this load would have been, had it waited itself, but for the
- * wait for its translation.
- */
-static uint64_t load_again(struct ooo *o, const struct attempt *a, const struct uop *u, uint64_t cycle, uint64_t known)
-{
-	uint16_t data = brings(o, a->in);
-	uint64_t late = issue_again(o, a, u, data, known) - known;
-
-	if (cycle + late > known)
-		o->load_floor[data != 0] = cycle + late - (known - cycle);
-	return late;
-}
-
 /* One access of a load that could start in `cycle`, by the uop, NULL where it has none of its own; returns when its data is there. */
 static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle, const struct step *s)
 {
@@ -263,12 +222,8 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 		a->issue_wait = WAIT_MSHR;
 	if (m.l1_miss)
 		a->psv |= PSV_ST_L1;
-	if (m.tlb_miss) {
+	if (m.tlb_miss)
 		a->psv |= PSV_ST_TLB;
-		done += load_again(o, a, u, cycle, m.tlb_done);
-		if (o->missed)
-			a->load_sooner = done - cycle - hit_latency(o, in);
-	}
 	if (m.tlb_merged)
 		a->merged = MERGED_DTLB;
 	if (m.llc_miss)
@@ -306,7 +261,7 @@ static uint64_t issue_load(struct ooo *o, struct attempt *a, unsigned i, uint64_
 static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struct operand_wait *addr)
 {
 	const struct step *s = a->step, *end = s + (a->nr_steps < MAX_ACCESS ? a->nr_steps : MAX_ACCESS);
-	uint64_t done = 0, woken = 0, last = 0;
+	uint64_t done = 0, last = 0;
 	bool any = false;
 
 	a->holds_entry = (uint8_t)o->desc->load_queue_holds_entry;
@@ -328,10 +283,6 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 			ready = o->stores_freed;
 			a->issue_wait = WAIT_FENCE;
 		}
-		if (o->load_floor[brings(o, a->in) != 0] > ready) {
-			ready = o->load_floor[brings(o, a->in) != 0];
-			a->issue_wait = WAIT_PORT;
-		}
 		a->ready = later(a->ready, ready);
 		uint64_t cycle = i < nr ? issue_load(o, a, i, ready) : later(ready, last + 1);
 		last = cycle;
@@ -339,16 +290,12 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 			any = true;
 			if (__builtin_expect(i < nr && crosses(s, (unsigned)o->desc->cache_line), 0))
 				cycle = split_load(o, a, &a->uop[i], cycle, s);
-			a->load_sooner = 0;
-			uint64_t there = load(o, a, i < nr ? &a->uop[i] : NULL, cycle + a->in->address_extra, s++);
-			done = later(done, there);
-			woken = later(woken, there - a->load_sooner);
+			done = later(done, load(o, a, i < nr ? &a->uop[i] : NULL, cycle + a->in->address_extra, s++));
 		} else if (!any) {
 			done = later(done, cycle + (unsigned)o->desc->l1d_latency); /* a predicated access that was not made */
 		}
 	}
 	a->holds_entry = 0;
-	a->woken = any ? woken : done;
 	return done;
 }
 
@@ -375,10 +322,8 @@ static void store_address(struct ooo *o, struct attempt *a, unsigned i, const st
 	if (s && s->bytes) {
 		struct access m;
 		memory_own(o->memory, a->known, s->addr, s->bytes, a->in->pc, &m);
-		if (m.tlb_miss) {
+		if (m.tlb_miss)
 			a->psv |= PSV_ST_TLB;
-			m.tlb_done = issue_again(o, a, &a->uop[i], 0, m.tlb_done);
-		}
 		if (m.tlb_merged)
 			a->merged = MERGED_DTLB;
 		a->complete = later(a->complete, m.tlb_done);
@@ -400,25 +345,21 @@ static void write_results(struct ooo *o, struct attempt *a)
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
 		if (a->eliminated) {
-			uint64_t woken = o->reg_woken[in->data[0]];
 			write_register(o, a, reg, a->result, o->reg_by[in->data[0]], flags);
-			o->reg_woken[reg] = woken;
 			continue;
 		}
 		if (latency & DST_WRITEBACK)
 			write_register(o, a, reg, a->write_back + (latency & (DST_WRITEBACK - 1u)), o->record + 1, 0);
 		else
 			write_register(o, a, reg, a->result + latency, o->record + 1, flags);
-		if (a->woken < a->chain_end && !(latency & DST_WRITEBACK))
-			o->reg_woken[reg] -= a->chain_end - a->woken;
 		a->complete = later(a->complete, o->reg_ready[reg]);
 	}
 }
 
 /* Compute uops: those of a stage start when the stage before has its results. */
-static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned end, uint64_t woken, uint64_t ready)
+static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned end, uint64_t ready)
 {
-	uint64_t stage_end = ready, next_woken = woken;
+	uint64_t stage_end = ready;
 	unsigned stage = 0;
 
 	a->chain_end = ready;
@@ -427,21 +368,14 @@ static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned e
 		if (u->stage != stage) {
 			stage = u->stage;
 			stage_end = a->chain_end;
-			woken = next_woken;
 		}
 		bool brings = first && o->port[i] & o->data_ports; /* what was loaded, whatever the other operands */
 		uint64_t from = later(brings ? a->asked : stage_end, uop_floor(o, a, i));
-		uint64_t tried = from;
-		if (woken < from && o->port[i] & o->missed)
-			tried = issue_missed(o, o->port[i], woken, from);
 		uint64_t cycle = issue_uop(o, a, i, from);
-		next_woken = later(next_woken, (tried < from ? tried : cycle) + u->latency);
 		a->chain_end = later(a->chain_end, later(cycle, stage_end) + u->latency);
 		if (a->in->flags & INSN_WIDE)
 			o->wide_until = later(o->wide_until, cycle);
 	}
-	if (o->missed)
-		a->woken = next_woken < a->chain_end ? next_woken - early(a) : a->chain_end - early(a);
 	a->chain_end -= early(a);
 }
 
@@ -476,7 +410,7 @@ void execute(struct ooo *o, struct attempt *a)
 {
 	const struct insn *in = a->in;
 
-	struct operand_wait addr = { 0, 0, 0 }, data = { 0, 0, 0 };
+	struct operand_wait addr = { 0, 0 }, data = { 0, 0 };
 	uint64_t floor = a->dispatch + (unsigned)o->desc->issue_latency;
 	unsigned nr_loads = a->nr_uops ? in->nr_loads : 0, first_store = nr_loads + (a->nr_uops ? in->nr_compute : 0);
 
@@ -497,9 +431,7 @@ void execute(struct ooo *o, struct attempt *a)
 
 	for (unsigned i = 0; i < in->nr_data; i++)
 		operand(o, in->data[i], in->data_late[i], a->eliminated ? 0 : bypass(o, in, in->data[i]), &data);
-	uint64_t woken = later(later(floor, a->woken), data.woken);
 	uint64_t ready = later(data.ready, a->load_done);
-	a->woken = UINT64_MAX;
 	if (in->flags & (INSN_ZERO | INSN_LEAF_RESULT))
 		ready = a->load_done;
 	if (a->eliminated || in->flags & INSN_ZERO)
@@ -507,7 +439,7 @@ void execute(struct ooo *o, struct attempt *a)
 	else if (in->flags & INSN_UNMODELLED)
 		a->chain_end = later(ready, floor) + (unsigned)o->desc->unmodelled_latency;
 	else
-		compute(o, a, nr_loads, first_store, woken, later(ready, first_store > nr_loads ? floor : 0));
+		compute(o, a, nr_loads, first_store, later(ready, first_store > nr_loads ? floor : 0));
 	if (ready > floor && !a->load_done) {
 		if (!a->issue_wait)
 			a->issue_wait = WAIT_OPERAND;

@@ -9,15 +9,13 @@
 
 struct operand_wait {
 	uint64_t ready, by;            /* by: record number + 1; 0: none made it wait */
-	uint64_t woken;                /* as ready, of struct ooo's reg_woken */
 };
 
 static inline void operand(const struct ooo *o, uint8_t reg, unsigned late, unsigned bypass, struct operand_wait *w)
 {
-	uint64_t ready = o->reg_ready[reg] + bypass, sooner = o->reg_ready[reg] - o->reg_woken[reg];
+	uint64_t ready = o->reg_ready[reg] + bypass;
 
 	ready = ready > late ? ready - late : 0;
-	w->woken = later(w->woken, ready > sooner ? ready - sooner : 0);
 	if (ready > w->ready) {
 		w->ready = ready;
 		w->by = o->reg_by[reg];
@@ -90,22 +88,6 @@ static inline uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, u
 }
 
 /*
- * What waits for a load whose page the first TLB lacks is woken as if it hit L1D. It takes one of `ports` in vain, in the first cycle from
- * `woken` on in which any is free, if that is before its operands are there in `ready`; what waits for its result is woken by that in turn.
- * Returns that cycle; `ready` where it takes none. Measured on a Zen 4 (zen4.core says how).
- */
-static inline uint64_t issue_missed(struct ooo *o, uint16_t ports, uint64_t woken, uint64_t ready)
-{
-	unsigned port = 0;
-	uint64_t first = ports_first_of(&o->ports, ports, 0, woken, &port);
-
-	if (first >= ready)
-		return ready;
-	ports_book(&o->ports, port, first);
-	return first;
-}
-
-/*
  * Cycles that the results of the compute uops are there sooner than insn.latency says, which holds where they came from the queue in
  * front of their scheduler. Zen 5's vector operations of one cycle are of two behind it: that it is the way through the queue, and
  * not how long they wait, is what chains say that just fit, or do not, into the schedulers.
@@ -133,20 +115,18 @@ static inline bool execute_is_plain(const struct attempt *a)
 static inline void execute_plain(struct ooo *o, struct attempt *a)
 {
 	const struct insn *in = a->in;
-	struct operand_wait data = { 0, 0, 0 };
+	struct operand_wait data = { 0, 0 };
 	uint64_t floor = a->dispatch + (unsigned)o->desc->issue_latency;
 
 	for (unsigned i = 0; i < in->nr_data; i++)
 		operand(o, in->data[i], in->data_late[i], bypass(o, in, in->data[i]), &data);
-	uint64_t ready = floor, woken = later(floor, data.woken), tried = 0;
+	uint64_t ready = floor;
 	if (data.ready > floor) {
 		ready = data.ready;
 		a->issue_wait = WAIT_OPERAND;
 		a->issue_by = data.by;
 	}
 	a->ready = later(a->dispatch, data.ready);
-	if (woken < ready && o->port[0] & o->missed)
-		tried = issue_missed(o, o->port[0], woken, ready);
 	uint64_t cycle = issue_uop(o, a, 0, ready);
 	a->issue = cycle;
 	a->chain_end = cycle + a->uop[0].latency - early(a);
@@ -157,8 +137,6 @@ static inline void execute_plain(struct ooo *o, struct attempt *a)
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
 		uint64_t there = latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;
 		write_register(o, a, reg, there, o->record + 1, flags);
-		if (tried && tried < ready && !(latency & DST_WRITEBACK))
-			o->reg_woken[reg] = there - (cycle - tried);
 		a->complete = later(a->complete, there);
 	}
 	o->completed = later(o->completed, a->complete);

@@ -181,7 +181,7 @@ static void begin(struct ooo *o, struct attempt *a)
 	a->merged = a->holds_entry = a->queued = 0;
 	a->issue_wait = a->dispatch_wait = 0;
 	a->issue_by = a->dispatch_by = 0;
-	a->ready = a->issue = a->complete = a->load_done = a->woken = a->known = a->data = 0;
+	a->ready = a->issue = a->complete = a->load_done = a->known = a->data = 0;
 	a->violation = 0;
 	a->write_back = a->chain_end = a->result = 0;
 	a->eliminated = false;

@@ -85,10 +85,7 @@ struct ooo {
 	uint64_t serial_record;
 	struct binder binder;          /* load_queue.data_ports, too */
 	uint16_t counted;              /* ports whose uops are counted, for it */
-	uint16_t missed;               /* ports that what waits for a load takes in vain: dtlb.vain_ports */
 	uint16_t data_ports;           /* those that bring in what is loaded */
-	uint64_t load_floor[2];        /* of others, of vectors: cycle before which no younger one issues, since older ones issue again */
-	uint16_t behind_again;         /* of the ports of what issues again (dtlb.again), those behind the one that was taken last */
 	unsigned nr_queued;            /* uops of the attempt in hand that go through the queue in front of schedulers */
 	uint32_t nr_memory;            /* loads and stores dispatched in ... */
 	uint64_t memory_cycle;
@@ -99,7 +96,6 @@ struct ooo {
 
 	/* execute */
 	uint64_t reg_ready[NR_REGS];
-	uint64_t reg_woken[NR_REGS];   /* when what waits for it tries to issue: reg_ready, or sooner with dtlb.vain_ports */
 	uint64_t reg_by[NR_REGS];      /* number of the record that wrote it */
 	uint8_t reg_flags[NR_REGS];
 	uint64_t memory_floor;         /* no younger memory operation issues before (fences, locks, acquires) */
@@ -169,8 +165,6 @@ struct attempt {
 	uint64_t chain_end;            /* compute done: a branch is resolved, store data is there */
 	uint64_t asked;                /* when the uop of its youngest load issued */
 	uint64_t load_done, known, data;
-	uint64_t load_sooner;          /* cycles before its data are there that what waits for the access in hand is woken */
-	uint64_t woken;                /* when what waits for it is: for what it loads, then for its result; before chain_end with dtlb.vain_ports alone */
 	uint64_t write_back;           /* cycle to which write-back latencies are added */
 	uint64_t violation;            /* cycle in which an older store found this load wrong; 0: none */
 	uint64_t violation_pc;
@@ -206,7 +200,7 @@ static inline void write_register(struct ooo *o, const struct attempt *a, uint8_
 {
 	if (o->reg_flags[reg] & REG_ELIMINATED)
 		release_at(&o->held, HELD_MOVE + bank_of(reg), a->dispatch + MOVE_RELEASE);
-	o->reg_ready[reg] = o->reg_woken[reg] = ready;
+	o->reg_ready[reg] = ready;
 	o->reg_by[reg] = by;
 	o->reg_flags[reg] = flags;
 }

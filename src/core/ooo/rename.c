@@ -95,7 +95,7 @@ void rename_stack_sync(struct ooo *o, const struct attempt *a)
 		}
 	}
 	ports_book(&o->ports, port, first);
-	o->reg_ready[o->stack.pointer] = o->reg_woken[o->stack.pointer] = first + 1;
+	o->reg_ready[o->stack.pointer] = first + 1;
 }
 
 struct wait rename_reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most)
@@ -167,7 +167,6 @@ void rename_init(struct ooo *o)
 	}
 	o->data_ports = core_desc_with_twins(d, (uint16_t)d->load_queue_data_ports);
 	o->flags_apart = d->prf_flags_apart != 0;
-	o->missed = (uint16_t)d->dtlb_vain_ports;
 	int32_t most = d->rob_entries;
 	for (unsigned b = 0; b < NR_BANKS; b++)
 		most = o->reg_usable[b] > most ? o->reg_usable[b] : most;
