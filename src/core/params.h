@@ -240,9 +240,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 #define MEMORY_PARAMS(X) \
 	X(cache, line, 64, 16, 256, "bytes", "line size of all caches", \
 	  "nothing of its own: 64 bytes in all cores") \
-	X(cache, duplex, 0, 0, 1, "0/1", \
-	  "1: evictions come down to L2 and the last level beside fills going up; 0: they take turns", \
-	  "kernels in L3, of vectors: 8 to 13% nearer on Zen 4") \
 	CACHE_PARAMS_ONE(X, l1i, 32768, 8, 1, 0, 8, \
 	  "none on asplos06 beyond fetch; BOOM's L1I waits for one line, Cortex-A72's for 4") \
 	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 1, 12) CACHE_WIDTH_PARAMS(X, l1d, 64) \
@@ -250,18 +247,17 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "load to use of an integer load with a simple address whose base was loaded", \
 	  "4 cycles by simple addresses on Skylake, 5 from Ice Lake on") \
 	X(l1d, victim_ports, 0, 0, 65535, "ports", \
-	  "load ports that close while L1D reads out a dirty victim; fills keep stores out; 0: neither (ooo only)", \
+	  "load ports that close while L1D reads out a dirty victim; 0: none (ooo only)", \
 	  "kernels in L2 and L3 on Zen 3: with load_queue.data_ports 3.4 points of the error of kernels") \
 	X(l1d, set_fill, 0, 0, 100, "cycles", \
 	  "least interval of fills of one set; the victim stays until then; 0: no limit (ooo only)") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 1, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \
 	X(l2, write_bandwidth, 64, 1, 256, "bytes/cycle", "from the level above, evicted lines") \
-	X(l2, array_busy, 0, 0, 100, "cycles", \
-	  "cycles that one of 8 data arrays, interleaved by line address, takes for a line read; 0: no limit", \
-	  "lines of L2 that are 512 bytes apart on Zen 3: one in 4.1 cycles, others one in 2.0") \
 	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 1, 48) CACHE_WIDTH_PARAMS(X, llc, 16) \
 	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "from the level above, evicted lines", \
 	  "16 bytes a cycle on Neoverse N1's system cache") \
+	X(llc, duplex, 0, 0, 1, "0/1", "1: evictions come down beside fills going up; 0: they take turns", \
+	  "kernels in L3, of vectors: 8 to 13% nearer on Zen 4; 0.45 points of the error of kernels on Zen 3") \
 	X(llc, victim, 0, 0, 1, "0/1", "1: filled by evictions of the level above (non-inclusive); 0: by every fill") \
 	X(dram, latency_ns, 75, 0, 10000, "ns", "controller and interconnect, without the banks") \
 	X(dram, cas_ns, 14, 0, 1000, "ns", "column access (CAS)") \

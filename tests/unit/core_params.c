@@ -119,7 +119,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "sched5.", !d->sched5_entries }, { "sched6.", !d->sched6_entries }, { "sched7.", !d->sched7_entries },
 		{ "wide.", strcmp(d->isa, "x86-64") != 0 }, { "branch.taken_ports", !d->branch_taken_ports },
 		{ "rename.stack_", !d->rename_stack_ports }, { "waiting.", !d->waiting_entries }, { "split.vector_ports", !d->split_vector_ports },
-		{ "split.bound", !d->split_bound }, { "l1d.victim_", !d->l1d_victim_ports }, { "l1d.set_fill", !d->l1d_set_fill }, { "l2.array", !d->l2_array_busy },
+		{ "split.bound", !d->split_bound }, { "l1d.victim_ports", !d->l1d_victim_ports }, { "l1d.set_fill", !d->l1d_set_fill },
 		{ "store_queue.merge_", !d->store_queue_merge_bytes },
 		{ "store_queue.part_", !d->store_queue_merge_bytes }, { "forward.renamed_loads", !d->forward_renamed_loads },
 		{ "forward.renamed_plain", !d->forward_renamed_plain },

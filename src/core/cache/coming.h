@@ -1,6 +1,5 @@
 /*
- * Lines come into one set of L1D (l1d.set_fill), or out of one array of L2 (l2.array_busy), some cycles apart: when one does. Times are of
- * any unit, all of the same.
+ * Lines come into one set of L1D (l1d.set_fill) some cycles apart: when one does. Times are of any unit, all of one.
  */
 #ifndef CYCLEWISE_CORE_CACHE_COMING_H
 #define CYCLEWISE_CORE_CACHE_COMING_H

@@ -13,9 +13,9 @@ enum { DEMAND_SHARE = 4 };
 struct lower_desc {
 	const char *name;      /* of the group of parameters */
 	enum level level;
-	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth, array_busy;
+	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth;
 	const char *replacement;
-	bool victim;
+	bool victim, duplex;
 };
 
 static int lower_init(struct lower *l, const struct lower_desc *p, const struct core_desc *d, int32_t above, uint64_t window)
@@ -29,12 +29,9 @@ static int lower_init(struct lower *l, const struct lower_desc *p, const struct 
 	l->write_units = calendar_units((uint64_t)d->cache_line, (uint64_t)p->write_bandwidth, 1);
 	l->name = p->level;
 	l->victim = p->victim;
-	l->down = (uint32_t)d->cache_duplex;
+	l->down = p->duplex;
 	for (uint32_t i = 0; i <= l->down && !err; i++)
 		err = calendar_init(&l->bus[i], window);
-	l->array_units = (uint32_t)p->array_busy * CALENDAR_UNITS;
-	for (uint32_t i = 0; l->array_units && i < L2_ARRAYS && !err; i++)
-		err = calendar_init(&l->array[i], window);
 	if (!err)
 		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
 	return err;
@@ -44,24 +41,21 @@ static void lower_fini(struct lower *l)
 {
 	for (uint32_t i = 0; i < 2; i++)
 		calendar_fini(&l->bus[i]);
-	for (uint32_t i = 0; i < L2_ARRAYS; i++)
-		calendar_fini(&l->array[i]);
 	mshr_fini(&l->mshr);
 	cache_fini(&l->lines);
 }
 
 int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t window)
 {
-#define LOWER(group, level_, victim_) { .name = #group, .level = level_, .replacement = desc->group##_replacement, \
-	.size = desc->group##_size, .ways = desc->group##_ways, .latency = desc->group##_latency, \
+#define LOWER(group, level_, victim_, duplex_) { .name = #group, .level = level_, \
+	.replacement = desc->group##_replacement, .size = desc->group##_size, .ways = desc->group##_ways, .latency = desc->group##_latency, \
 	.mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, .write_bandwidth = desc->group##_write_bandwidth, \
-	.victim = victim_ }
+	.duplex = duplex_, .victim = victim_ }
 	struct lower_desc levels[MAX_LOWER] = {
-		LOWER(l2, LEVEL_L2, false),
-		LOWER(llc, LEVEL_LLC, desc->llc_victim),
+		LOWER(l2, LEVEL_L2, false, false),
+		LOWER(llc, LEVEL_LLC, desc->llc_victim, desc->llc_duplex),
 	};
 #undef LOWER
-	levels[0].array_busy = desc->l2_array_busy;
 	int32_t above = 0;
 	int err = 0;
 
@@ -168,8 +162,6 @@ static void read_at(struct hierarchy *h, uint32_t depth, uint64_t cycle, uint64_
 			r->pending = !line_claim(here, known);
 			r->fill = here->fill;
 			r->from = (enum level)here->from;
-		} else if (l->array_units) {
-			r->fill = calendar_book(&l->array[line % L2_ARRAYS], known, l->array_units);
 		}
 		if (l->victim) {
 			r->dirty = here->dirty;

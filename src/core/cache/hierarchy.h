@@ -3,7 +3,8 @@
  *
  * Latencies are counted from the request in L1, so that a level adds what it takes longer than the one above.
  * A line goes up through the bus of every level it passes, and stays in those that are filled by misses; evictions
- * go down through the same buses, or through such of their own (duplex). A line asked for while it is on its way is waited for, not asked for again.
+ * go down through the same buses, to the last level through such of their own with llc.duplex. A line asked for while
+ * it is on its way is waited for, not asked for again.
  *
  * llc.victim: lines from memory pass the last level by; it keeps what the level above evicts, and gives up what
  * that one takes back (Skylake-SP). Otherwise every miss fills every level and only dirty lines come down; a line
@@ -23,15 +24,13 @@
 #include "core/cache/prefetch.h"
 #include "core/params.h"
 
-enum { MAX_LOWER = 2, L2_ARRAYS = 8 };
+enum { MAX_LOWER = 2 };
 
 struct lower {
 	struct cache lines;
 	struct mshr mshr;      /* its misses */
 	struct calendar bus[2]; /* to the level above; from it, where those do not take turns */
 	uint32_t down;         /* the bus that lines come down through */
-	uint32_t array_units;  /* that an array takes for a line; 0: no limit */
-	struct calendar array[L2_ARRAYS]; /* who gives its lines, interleaved by address */
 	uint64_t latency;      /* cycles beyond the level above */
 	uint32_t read_units, write_units; /* of a bus, for one line up and down */
 	enum level name;

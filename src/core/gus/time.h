@@ -17,7 +17,7 @@
  * Ports that uops are bound to in turn are chosen as in the detailed core.
  * Not modelled: queues in front of schedulers (waiting.entries); physical registers
  * and violations of memory order, since both come of what was guessed or renamed; bank conflicts of L1D and the bytes
- * that it reads in a cycle, since the ports of loads bound these; arrays of L2 (l2.array_busy); miss registers of L1I,
+ * that it reads in a cycle, since the ports of loads bound these; miss registers of L1I,
  * since code comes a line at a time; memory's banks and rows; stores that are written out of order, and lines asked
  * for no sooner than a store is written; turns of the ports that bring data in, and loads that wait for these
  * (load_queue.data_ports), and ports bound otherwise than in turn (rename.bind), since an ideal choice of

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "core/cache/memory.h"
-#include "core/ooo/ports.h"
 #include "core/order/merge.h"
 #include "core/order/shadow.h"
 #include "core/params.h"
@@ -43,7 +42,6 @@ struct lsq {
 	struct shadow shadow;          /* of its stores */
 	bool aliases;                  /* 4 KiB aliases cost something */
 
-	struct ports *ports;           /* where stores wait for the lines that come (l1d.victim_ports); NULL: they do not */
 	uint64_t drain_start, drain_done; /* of the youngest store; drain starts never decrease */
 	uint32_t drain_used;           /* started in drain_start */
 	uint64_t merge_start;          /* store_queue.merge_bytes: cycle in which the youngest stores leave for their write */
