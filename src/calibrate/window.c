@@ -41,7 +41,6 @@ static const struct filler fillers[] = {
 	{ "vector register file", "results", { "paddd %xmm1, %xmm#\n" }, "prf.vector", 32, "results behind a miss, and 32 architectural as the model counts them" },
 	{ "load queue", "loads", { "cmpl %ecx, (%rdi)\n" }, "load_queue.entries", 2, "loads between two misses, which it holds too" },
 	{ "store queue", "stores", { "movl %ecx, 64(%rdi)\n" }, "store_queue.entries", 0, "stores behind a miss" },
-	{ "taken branches", "branches", { "jmp 1f\n.p2align 5\n1:\n" }, "branch.taken_in_flight", 1, "jumps behind a miss, and the one whose target is fetched" },
 	{ "scheduler, integer", "operations", { "leal 1(%r10), %r#d\n" }, NULL, 1, "operations that wait for a miss" },
 	{ "scheduler, loads", "loads", { "movl 128(%rdi,%r10), %r#d\n" }, NULL, 1, "loads that wait for a miss" },
 	{ "scheduler, vector", "operations", { "paddd %xmm0, %xmm#\n" }, NULL, 1, "operations that wait for a miss" },

@@ -75,9 +75,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(branch, mispredict, 1, 0, 40, "cycles", "branch execution to the first fetch on the correct path") \
 	X(branch, taken_ports, 0, 0, 65535, "ports", "ports for branches predicted taken; 0: as the costs say", \
 	  "taken branches on one port of Sandy Bridge and Skylake") \
-	X(branch, taken_in_flight, 0, 0, 255, "branches", \
-	  "taken branches from prediction to commit, that whose target is fetched included; 0: unlimited", \
-	  "measured on Zen: 47 taken branches between two chains on Zen 3, 62 to 63 jumps on Zen 4") \
 	X(branch, in_flight, 48, 0, 250, "branches", "unresolved branches in flight; 0: unlimited") \
 	X(branch, btb1_entries, 128, 0, 65536, "entries", "first-level BTB; 0: none") \
 	X(branch, btb1_ways, 4, 1, 64, "ways", "associativity of the first-level BTB") \
@@ -99,9 +96,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 #define BACKEND_PARAMS(X) \
 	X(rename, width, 4, 1, 16, "slots/cycle", \
 	  "fused-domain uops renamed and dispatched per cycle: the issue slots T") \
-	X(rename, whole, 0, 0, 1, "0/1", \
-	  "1: an instruction's slots dispatch in one cycle, or from its start if too many; 0: slot by slot", \
-	  "two slots of one instruction go in one cycle, measured on Zen 3 and 4: mixtures with other slots") \
 	X(rename, memory, 0, 0, 16, "instructions/cycle", \
 	  "instructions that access memory, renamed and dispatched per cycle; 0: any number", \
 	  "three accesses of memory a cycle on Zen 3 and 4: SSLLLNNNN 2.05 cycles, where slots alone would take 1.5") \
@@ -217,9 +211,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(split, vector_ports, 0, 0, 65535, "ports", \
 	  "ports of which a line-crossing vector load takes one beside a load port; 0: none", \
 	  "one vector load over a line a cycle on Zen 5, assumed for Zen 4: two go within one") \
-	X(split, bound, 0, 0, 1, "0/1", \
-	  "1: both accesses of a line-crossing load take its bound ports; 0: the second any (ooo only)", \
-	  "loads over lines on Zen 3 and 4: both accesses take the pipe that the load is bound to") \
 	X(lock, latency, 18, 0, 200, "cycles", "atomic read-modify-write, store buffer empty") \
 	X(fence, latency, 33, 0, 200, "cycles", "full fence, store buffer empty") \
 	X(repeat, startup, 15, 0, 200, "cycles", "rep string instruction before its first iteration", \

@@ -29,7 +29,6 @@ static const struct row {
 	{ "scheduler5", "uops", false, false, { "sched5.entries" } },
 	{ "scheduler6", "uops", false, false, { "sched6.entries" } },
 	{ "scheduler7", "uops", false, false, { "sched7.entries" } },
-	{ "taken_branches", "branches", false, false, { "branch.taken_in_flight" } },
 	{ "load_queue", "loads", false, false, { "load_queue.entries" } },
 	{ "store_queue", "stores", false, false, { "store_queue.entries" } },
 	{ "store.drain", "stores/cycle", false, false, { "store_queue.drain_width" } },
@@ -69,11 +68,9 @@ static unsigned find_param(const char *name)
 	return 0;
 }
 
-/* A part that the core does not have cannot be weighted, nor one that a model with resources of its own (`simple`) has not. */
-static bool absent(const struct core_desc *d, const char *name, bool simple)
+/* A part that the core does not have cannot be weighted. */
+static bool absent(const struct core_desc *d, const char *name)
 {
-	if (!strcmp(name, "taken_branches"))
-		return simple;
 	if (!strcmp(name, "uopcache"))
 		return !d->uopcache_sets;
 	if (!strncmp(name, "l2.", 3))
@@ -83,7 +80,7 @@ static bool absent(const struct core_desc *d, const char *name, bool simple)
 	return false;
 }
 
-static void add_parameters(struct vary *out, unsigned *nr, const struct core_desc *d, bool simple)
+static void add_parameters(struct vary *out, unsigned *nr, const struct core_desc *d)
 {
 	for (unsigned i = 0; i < NR_ROWS && *nr < VARY_MAX; i++) {
 		struct vary *v = &out[*nr];
@@ -93,7 +90,7 @@ static void add_parameters(struct vary *out, unsigned *nr, const struct core_des
 		for (unsigned k = 0; k < VARY_PARAMS && rows[i].params[k]; k++)
 			v->param[v->nr_params++] = (uint16_t)find_param(rows[i].params[k]);
 		v->capacity = value(d, v->param[0]);
-		if (v->capacity > 0 && !absent(d, v->name, simple))
+		if (v->capacity > 0 && !absent(d, v->name))
 			(*nr)++;
 	}
 }
@@ -120,7 +117,7 @@ unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const u
 		out[nr] = (struct vary){ .unit = "cycles", .kind = VARY_LATENCY, .time = true, .capacity = 1, .classes = (uint8_t)(1 << i) };
 		strcpy(out[nr++].name, class_names[i]);
 	}
-	add_parameters(out, &nr, d, own != NULL);
+	add_parameters(out, &nr, d);
 	if (own)
 		nr += own(out + nr, d);
 	while (d->port_names[ports])

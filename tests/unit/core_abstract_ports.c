@@ -258,29 +258,6 @@ static void test_215_stack_engine(void **state)
 	}
 }
 
-/* The slots of one instruction in one cycle of four, or from the start of one: as on the detailed core. */
-static void test_219_whole(void **state)
-{
-	static const struct { int32_t whole; uint8_t slots; unsigned fillers; uint64_t cycles; } kind[] = {
-		{ 1, 2, 2, 100 }, { 1, 2, 1, 100 }, { 0, 2, 1, 75 }, { 1, 2, 5, 200 }, { 0, 2, 5, 175 }, { 1, 6, 1, 200 }, { 0, 6, 1, 175 },
-	};
-
-	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
-		struct machine *m = wide_machine();
-		uint32_t round[8];
-		size_t nr = 1 + kind[k].fillers;
-		m->desc.rename_width = 4;
-		m->desc.rename_whole = kind[k].whole;
-		for (size_t i = 0; i < nr; i++)
-			round[i] = make_flagged(m, INSN_NOP);
-		m->insn[round[0]].slots = kind[k].slots;
-		run_rounds(m, round, nr, 300);
-		time_steps(m, 1000);
-		assert_int_equal(between(m, 100 * nr, 200 * nr), kind[k].cycles);
-		machine_free(m);
-	}
-}
-
 /* Of six a cycle, three may access memory: as on the detailed core. */
 static void test_220_memory(void **state)
 {
@@ -343,7 +320,7 @@ int main(void)
 		cmocka_unit_test(test_208_more_uops_than_entries),
 		cmocka_unit_test(test_210_more_uops_than_all_entries),
 		cmocka_unit_test(test_209_forwarding), cmocka_unit_test(test_215_stack_engine),
-		cmocka_unit_test(test_219_whole), cmocka_unit_test(test_220_memory), cmocka_unit_test(test_216_bound_in_turn),
+		cmocka_unit_test(test_220_memory), cmocka_unit_test(test_216_bound_in_turn),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

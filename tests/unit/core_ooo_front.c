@@ -89,25 +89,6 @@ static void t111_loop_buffer(void **state)
 	machine_free(m);
 }
 
-/* Eight taken branches behind an operation of 200 cycles: the target of the eighth is fetched when the first of them has committed. */
-static void t112_taken_in_flight(void **state)
-{
-	for (int32_t most = 0; most <= 8; most += 8) {
-		struct machine *m = machine_new();
-		m->desc.ideal.branch = true;
-		m->desc.branch_taken_in_flight = most;
-		run_insn(m, make_alu(m, R1, 0, 0, 200, ALU0));
-		uint32_t loop = make_branch(m, BRANCH_JUMP, 0x1004);
-		for (int i = 0; i < 20; i++)
-			run_taken(m, loop);
-		machine_time(m);
-		const struct timed *first = committed(m, 1), *last = committed(m, 8), *next = committed(m, 9);
-		assert_true(first->fetch + first->leave > 200 && last->fetch < 20);
-		assert_int_equal(next->fetch, most ? first->fetch + first->leave + 1 : last->fetch + 1);
-		machine_free(m);
-	}
-}
-
 /*
  * A loop of 12 iterations in another, of blocks of a cycle each: its exit is told by 11 branches before it, and takes
  * one cycle.
@@ -299,7 +280,6 @@ int main(void)
 		cmocka_unit_test(t102_fetch_bytes),
 		cmocka_unit_test(t110_taken_bubble),
 		cmocka_unit_test(t111_loop_buffer),
-		cmocka_unit_test(t112_taken_in_flight),
 		cmocka_unit_test(t113_inner_loop),
 		cmocka_unit_test(t120_icache_miss),
 		cmocka_unit_test(t130_uop_cache),

@@ -110,8 +110,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 	const struct { const char *prefix; bool absent; } parts[] = {
 		{ "uopcache.", !d->uopcache_sets }, { "l2.", !d->l2_size }, { "llc.", !d->llc_size },
 		{ "branch.indirect_", !d->branch_indirect_entries }, { "rename.move_", !d->rename_move_slots },
-		{ "branch.taken_in_flight", !d->branch_taken_in_flight }, { "load_queue.data_ports", !d->load_queue_data_ports },
-		{ "rename.whole", !d->rename_whole },
+		{ "load_queue.data_ports", !d->load_queue_data_ports },
 		{ "rename.memory", !d->rename_memory }, { "forward.from_vector", !d->forward_from_vector },
 		{ "prefetch.l1_stride", !d->prefetch_l1_stride },
 		{ "prefetch.l2_stream", !d->prefetch_l2_stream }, { "repeat.", strcmp(d->isa, "x86-64") != 0 },
@@ -119,7 +118,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "sched5.", !d->sched5_entries }, { "sched6.", !d->sched6_entries }, { "sched7.", !d->sched7_entries },
 		{ "wide.", strcmp(d->isa, "x86-64") != 0 }, { "branch.taken_ports", !d->branch_taken_ports },
 		{ "rename.stack_", !d->rename_stack_ports }, { "waiting.", !d->waiting_entries }, { "split.vector_ports", !d->split_vector_ports },
-		{ "split.bound", !d->split_bound }, { "l1d.victim_ports", !d->l1d_victim_ports }, { "l1d.set_fill", !d->l1d_set_fill },
+		{ "l1d.victim_ports", !d->l1d_victim_ports }, { "l1d.set_fill", !d->l1d_set_fill },
 		{ "store_queue.merge_", !d->store_queue_merge_bytes },
 		{ "store_queue.part_", !d->store_queue_merge_bytes }, { "forward.renamed_loads", !d->forward_renamed_loads },
 		{ "forward.renamed_plain", !d->forward_renamed_plain },

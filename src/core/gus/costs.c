@@ -131,7 +131,6 @@ void abstract_costs_init(struct abstract_costs *c, const struct core_desc *d)
 	c->queue = (uint32_t)d->queue_entries;
 	c->load_queue = (uint32_t)d->load_queue_entries;
 	c->memory = (uint32_t)d->rename_memory;
-	c->whole = d->rename_whole != 0;
 	c->holds_entry = (uint32_t)d->load_queue_holds_entry;
 	c->store_queue = (uint32_t)d->store_queue_entries;
 	misses(c, d);

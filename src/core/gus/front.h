@@ -122,18 +122,6 @@ INLINE void enter_scheduler(struct chrono *v, const enum chrono_mode mode, const
 }
 
 /*
- * Slots that do not fit into what is left of the cycle, but into a whole one, or more than that: from the start of the
- * next.
- */
-static inline void stay_together(struct chrono *v, unsigned slots)
-{
-	uint64_t *frontend = &v->flow.frontend.t, taken = *frontend % ABSTRACT_TICKS;
-
-	if (taken + slots * v->inverse[RESOURCE_FRONTEND] > ABSTRACT_TICKS)
-		*frontend += taken ? ABSTRACT_TICKS - taken : 0;
-}
-
-/*
  * One that accesses memory is dispatched in a later cycle than the one that so many before it were that are dispatched
  * in one.
  */
@@ -169,8 +157,6 @@ INLINE void dispatch(struct chrono *v, const enum chrono_mode mode, const enum r
 		because(mode, &f->why, f->why_supply);
 	else if (!bubble)
 		because(mode, &f->why, RESOURCE_FRONTEND);
-	if (takes.slots > 1 && v->cost.whole)
-		stay_together(v, takes.slots);
 	if ((takes.loads || takes.stores) && v->cost.memory)
 		wait_for_memory(v);
 	if (takes.slots) {

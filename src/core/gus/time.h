@@ -21,10 +21,8 @@
  * since code comes a line at a time; memory's banks and rows; stores that are written out of order, and lines asked
  * for no sooner than a store is written; turns of the ports that bring data in, and loads that wait for these
  * (load_queue.data_ports), and ports bound otherwise than in turn (rename.bind), since an ideal choice of
- * ports is what the resources stand for, and the ports that both accesses across a line are bound to (split.bound);
- * what takes a port later, which leaves none open until then: a load's again for a store's data
- * (forward.again); taken branches in flight
- * (branch.taken_in_flight). Ref: Gus §3.1, algorithm 1.
+ * ports is what the resources stand for; what takes a port later, which leaves none open until then: a load's again
+ * for a store's data (forward.again). Ref: Gus §3.1, algorithm 1.
  */
 #ifndef CYCLEWISE_CORE_GUS_TIME_H
 #define CYCLEWISE_CORE_GUS_TIME_H
@@ -87,7 +85,6 @@ struct abstract_costs {
 	struct misses misses[NR_MISSES];
 	uint32_t rob, queue, load_queue, store_queue;
 	uint32_t memory;               /* instructions that access memory, dispatched in a cycle; 0: any number */
-	bool whole;                    /* the slots of one instruction are dispatched in one cycle */
 	uint32_t holds_entry;          /* cycles that a load keeps its scheduler's entry beyond its issue */
 	uint32_t scheduler[CORE_SCHEDULERS]; /* 0: absent */
 };

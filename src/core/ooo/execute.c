@@ -84,29 +84,12 @@ static uint64_t book_first(struct ooo *o, uint16_t ports, uint64_t cycle)
 	return first;
 }
 
-/* Of `any`, those that a uop of the attempt is bound to, where that binds both accesses of a load; else all. */
-static uint16_t split_ports(const struct ooo *o, const struct attempt *a, uint16_t any)
-{
-	if (o->desc->split_bound)
-		for (unsigned i = 0; i < a->nr_uops; i++)
-			if (o->port[i] & any)
-				return o->port[i] & any;
-	return any;
-}
-
-/* What brings in the data of a load over a line, beside its address port. */
-static uint16_t brings(const struct ooo *o, const struct insn *in)
-{
-	return in->flags & INSN_VECTOR_MEM ? (uint16_t)o->desc->split_vector_ports : 0;
-}
-
 /* Another access of a load that crosses a line: a load port's first free cycle from `cycle` on, of a vector one of split.vector_ports too. */
-static uint64_t access_more(struct ooo *o, const struct attempt *a, const struct uop *u, uint64_t cycle)
+static uint64_t access_more(struct ooo *o, const struct insn *in, const struct uop *u, uint64_t cycle)
 {
-	uint64_t first = book_first(o, split_ports(o, a, u->ports), cycle);
-	uint16_t data = brings(o, a->in);
+	uint64_t first = book_first(o, u->ports, cycle);
 
-	return data ? book_first(o, split_ports(o, a, data), first) : first;
+	return in->flags & INSN_VECTOR_MEM ? book_first(o, (uint16_t)o->desc->split_vector_ports, first) : first;
 }
 
 /*
@@ -118,7 +101,7 @@ static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attem
 {
 	if (!u->ports)
 		return cycle;                  /* its ports are no limit */
-	uint64_t last = access_more(o, a, u, cycle + 1);
+	uint64_t last = access_more(o, a->in, u, cycle + 1);
 	if (last > cycle + 1)
 		a->issue_wait = WAIT_PORT;
 	return crosses(s, UINT64_C(1) << o->desc->page_bits) ? start_anew(o, a, last - 1) : last - 1;

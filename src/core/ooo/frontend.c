@@ -346,18 +346,6 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 	f->run.deliver_uops = 0;
 }
 
-void frontend_wait_taken(struct frontend *f)
-{
-	unsigned most = (unsigned)f->desc->branch_taken_in_flight;
-	uint64_t free = most && f->nr_taken >= most ? f->taken_leave[(f->nr_taken - most) % FRONTEND_TAKEN] + 1 : 0;
-
-	f->run.next = later(f->run.next, free);
-	if (free > f->lookup)
-		lookup_from(f, free);
-	if (f->path == FETCH_LOOP)
-		f->run.deliver = later(f->run.deliver, free);
-}
-
 void frontend_hold(struct frontend *f, uint64_t avail)
 {
 	const struct core_desc *d = f->desc;

@@ -31,7 +31,6 @@
 enum {
 	FRONTEND_RING = 1024,          /* more than any queue plus a walk of the wrong path */
 	FRONTEND_LINE = 6,             /* log2 of the bytes of a code line */
-	FRONTEND_TAKEN = 256,          /* more than branch.taken_in_flight can be */
 };
 
 enum fetch_path { FETCH_NONE, FETCH_UOPCACHE, FETCH_DECODE, FETCH_LOOP };
@@ -86,8 +85,6 @@ struct frontend {
 	struct stage_queue uops;       /* uop queue: to dispatch */
 	uint64_t packet_leave[FRONTEND_RING]; /* [packet % ring]: commit of its youngest */
 	uint64_t packet_fetch[FRONTEND_RING];
-	uint64_t taken_leave[FRONTEND_TAKEN]; /* [n % FRONTEND_TAKEN]: commit of the n-th taken branch */
-	uint64_t nr_taken;             /* so far, where branch.taken_in_flight limits them */
 
 	struct uop_cache cache;
 
@@ -242,17 +239,8 @@ static inline void frontend_left(struct frontend *f, uint64_t cycle)
 		f->packet_leave[f->packet % FRONTEND_RING] = cycle;
 }
 
-/* A taken branch committed in `cycle`: its entry is free. */
-static inline void frontend_taken_left(struct frontend *f, uint64_t cycle)
-{
-	if (f->desc->branch_taken_in_flight)
-		f->taken_leave[f->nr_taken++ % FRONTEND_TAKEN] = cycle;
-}
-
 /* The instruction just delivered is a branch predicted taken, with who knew its target. */
 void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p);
-/* What follows the taken branch that frontend_taken_left() was last told of is looked up when an entry of branch.taken_in_flight is free for it. */
-void frontend_wait_taken(struct frontend *f);
 /* The sequencer is busy with the instruction just delivered: nothing behind it is offered before `avail`. */
 void frontend_hold(struct frontend *f, uint64_t avail);
 /* All that was fetched after the instruction last committed is squashed; fetch starts anew in `cycle`. `packet`: see frontend_mark. */

@@ -91,8 +91,6 @@ static void retire(struct ooo *o, struct attempt *a)
 	}
 	rename_committed(o, a);
 	frontend_left(&o->front, a->leave);
-	if (a->step->flags & STEP_TAKEN)
-		frontend_taken_left(&o->front, a->leave);
 	if (__builtin_expect(o->passing.nr_leave, 0))
 		close_ports(o);
 }
@@ -164,8 +162,6 @@ static void follow(struct ooo *o, const struct attempt *a, const struct forecast
 	} else if (taken || a->step->flags & STEP_FAULT) { /* what faults comes here where that is supposed to cost nothing */
 		frontend_taken(&o->front, in, &a->predicted);
 	}
-	if (taken)
-		frontend_wait_taken(&o->front);
 }
 
 static void begin(struct ooo *o, struct attempt *a)

@@ -228,13 +228,10 @@ static inline void take_slots(struct ooo *o, struct attempt *a, uint64_t cycle)
 		o->rename_used = width;
 }
 
-/* The first cycle with room for so many slots: for one of them, or where an instruction's stay together for all, unless they are more than a cycle's. */
-static inline uint64_t width_free(const struct ooo *o, unsigned slots)
+/* The first cycle with room for a slot. */
+static inline uint64_t width_free(const struct ooo *o)
 {
-	unsigned width = (unsigned)o->desc->rename_width, whole = slots < width ? slots : width;
-	unsigned need = o->desc->rename_whole && whole ? whole : 1;
-
-	return o->rename_cycle + (o->rename_used + need > width);
+	return o->rename_cycle + (o->rename_used >= (unsigned)o->desc->rename_width);
 }
 
 /* All that holds dispatch back but the schedulers. */
@@ -242,7 +239,7 @@ static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a,
 {
 	const struct insn *in = a->in;
 	struct limits l = {
-		.width = width_free(o, a->slots),
+		.width = width_free(o),
 		.rob = rob_free(o, a->slots),
 		.integer = registers_free(o, BANK_INTEGER, integer_need(o, in)),
 		.vector = registers_free(o, BANK_VECTOR, in->nr_vector),
