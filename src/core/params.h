@@ -110,9 +110,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(prf, integer, 180, 1, 4096, "registers", \
 	  "physical registers, integer bank, architectural registers included") \
 	X(prf, vector, 168, 1, 4096, "registers", "physical registers, vector bank, architectural registers included") \
-	X(prf, flags_apart, 0, 0, 1, "0/1", \
-	  "1: a result of flags alone takes no physical register; 0: one of the integer bank", \
-	  "some 360 comparisons in flight behind a miss on Zen 5, where 204 additions are") \
 	X(bypass, fp, 0, 0, 8, "cycles", "integer vector result to floating-point consumer", \
 	  "VPADDD to VADDPS and back on Skylake: 6.4 cycles a pair, 5 without") \
 	X(wide, closes, 0, 0, 65535, "ports", "ports closed to vector uops while 512-bit uops are in flight", \

@@ -105,7 +105,6 @@ struct insn {
 	uint8_t length;                /* bytes */
 	uint8_t branch : 4;            /* enum branch_kind */
 	uint8_t bypass : 2;            /* cycles more until instructions without such a figure have its results (forwarding within a unit) */
-	uint8_t flags_alone : 1;       /* writes flags and no register (insn_count() sets it) */
 	uint8_t prefix_lengthens : 1;  /* a prefix changes its length: x86's 66h before an immediate, 67h before an absolute address */
 	uint8_t latency;               /* cycles from the last operand to the result of the compute uops; 0 where none */
 	uint8_t load_extra;            /* cycles a load of this form takes beyond the core's l1d.latency */
@@ -152,8 +151,7 @@ static inline void insn_count(struct insn *in, const struct uop *uops)
 		else
 			integer++;
 	}
-	in->flags_alone = flags && !integer && !vector;
-	integer += in->flags_alone;
+	integer += flags && !integer && !vector;
 	if (in->branch)
 		in->flags |= INSN_BRANCH;
 	in->nr_loads = (uint8_t)loads;

@@ -80,7 +80,6 @@ struct ooo {
 	uint64_t nr_regs[NR_BANKS];    /* physical registers taken so far */
 	struct holder reg[NR_BANKS][ROB_RING]; /* [n & mask]: of the instruction that took the n-th */
 	int32_t reg_usable[NR_BANKS];  /* beyond the architectural ones */
-	bool flags_apart;              /* what writes flags alone takes none of them */
 	uint64_t serial_until;         /* nothing dispatches before */
 	uint64_t serial_record;
 	struct binder binder;          /* load_queue.data_ports, too */
@@ -120,12 +119,6 @@ struct ooo {
 	struct timed out[OUT_RECORDS];
 	size_t nr_out;
 };
-
-/* Registers of the integer bank that it takes: flags alone may have a file of their own. */
-static inline unsigned integer_need(const struct ooo *o, const struct insn *in)
-{
-	return (unsigned)in->nr_integer - (unsigned)(in->flags_alone & o->flags_apart);
-}
 
 /*
  * Whether it may be a move that rename eliminates: then it shares its source's register, and no lack of them holds it up, not even

@@ -101,7 +101,7 @@ void rename_stack_sync(struct ooo *o, const struct attempt *a)
 struct wait rename_reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most)
 {
 	const struct insn *in = a->in;
-	unsigned integer = integer_need(o, in), vector = in->nr_vector;
+	unsigned integer = in->nr_integer, vector = in->nr_vector;
 
 	if (most == l->rob)
 		return (struct wait){ most, holder_of(o, o->rob, o->nr_slots, (uint64_t)o->desc->rob_entries,
@@ -166,7 +166,6 @@ void rename_init(struct ooo *o)
 		o->reg_usable[b] = usable > INSN_DSTS ? usable : INSN_DSTS;
 	}
 	o->data_ports = core_desc_with_twins(d, (uint16_t)d->load_queue_data_ports);
-	o->flags_apart = d->prf_flags_apart != 0;
 	int32_t most = d->rob_entries;
 	for (unsigned b = 0; b < NR_BANKS; b++)
 		most = o->reg_usable[b] > most ? o->reg_usable[b] : most;

@@ -241,7 +241,7 @@ static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a,
 	struct limits l = {
 		.width = width_free(o),
 		.rob = rob_free(o, a->slots),
-		.integer = registers_free(o, BANK_INTEGER, integer_need(o, in)),
+		.integer = registers_free(o, BANK_INTEGER, in->nr_integer),
 		.vector = registers_free(o, BANK_VECTOR, in->nr_vector),
 	};
 
@@ -323,7 +323,7 @@ static inline void rename_committed(struct ooo *o, const struct attempt *a)
 		o->rob[o->nr_slots & o->ring_mask] = (struct holder){ a->leave, o->record };
 	if (a->fused || a->eliminated)
 		return;
-	take_registers(o, BANK_INTEGER, integer_need(o, a->in), a->leave);
+	take_registers(o, BANK_INTEGER, a->in->nr_integer, a->leave);
 	take_registers(o, BANK_VECTOR, a->in->nr_vector, a->leave);
 }
 

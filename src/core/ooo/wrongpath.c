@@ -101,7 +101,7 @@ static inline uint64_t take_entries(const struct ooo *o, struct walk *w, const s
 	uint64_t cycle = 0;
 
 	for (unsigned b = 0; b < NR_BANKS && !may_share(o, in); b++) {
-		unsigned n = b == BANK_INTEGER ? integer_need(o, in) : in->nr_vector;
+		unsigned n = b == BANK_INTEGER ? in->nr_integer : in->nr_vector;
 		if (n)
 			cycle = later(cycle, entries_free(o->reg[b], o->ring_mask, (uint64_t)o->reg_usable[b], o->nr_regs[b], w->regs[b], n));
 		w->regs[b] += n;
