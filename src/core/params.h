@@ -170,8 +170,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "a cycle more into vector registers on Skylake") \
 	X(forward, from_vector, 0, 0, 20, "cycles", "extra until the data of a vector register is with the store", \
 	  "a cycle more of vector registers' stores on Zen 3 and 4: 6.9 where general ones take 6.0") \
-	X(forward, wide, 0, 0, 20, "cycles", "extra for a load of 32 bytes or more (ooo only)", \
-	  "Zen 3: 12.25 cycles by 32 bytes, where 8 and 16 take 11.4") \
 	X(forward, narrow, 0, 0, 20, "cycles", "extra for a load of fewer bytes than the store", \
 	  "two cycles more on Skylake") \
 	X(forward, offset, 0, 0, 20, "cycles", \
@@ -180,9 +178,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(forward, renamed, 0, 0, 64, "stores", \
 	  "store-load renaming: last stores whose data loads by the same base and index get; 0: none", \
 	  "with the two that follow, blocks of Zen 3 about 0.9 points nearer") \
-	X(forward, renamed_plain, 0, 0, 1, "0/1", \
-	  "1: renaming of 4 bytes or more alone, by one-slot loads or read-modify-writes", \
-	  "as forward.renamed; Zen 5 renames 1 and 2 bytes, too") \
 	X(forward, renamed_loads, 0, 0, 64, "loads", \
 	  "last loads that renaming covers, if the base is not the stack pointer; 0: any number", \
 	  "as forward.renamed: additions to memory on Zen 3 take a cycle with up to 24 of them in a loop") \

@@ -107,39 +107,30 @@ static void t103_remembered(void **state)
 	}
 }
 
-/* What is computed with in the same slot, or is of less than 4 bytes and merged, is renamed but where that is of plain loads alone. */
-static void t104_plain(void **state)
+/* What is computed with in the same instruction, or is of less than 4 bytes and merged, is renamed too. */
+static void t104_computed_with(void **state)
 {
-	for (int32_t plain = 0; plain <= 1; plain++) {
-		struct machine *m;
-		for (uint8_t slots = 1; slots <= 2; slots++) {
-			m = renaming_new();
-			m->desc.forward_renamed_plain = plain;
-			store(m, BASE, VALUE, PLACE, 8);
-			uint32_t adds = make_load(m, LOADED, BASE);
-			m->uop[m->nr_uops++] = (struct uop){ .ports = ALU, .kind = UOP_COMPUTE, .latency = 1 };
-			m->insn[adds].nr_uops++;
-			m->insn[adds].nr_compute++;
-			m->insn[adds].slots = slots;
-			m->insn[adds].latency = m->insn[adds].dst_latency[0] = 1;
-			run_access(m, adds, PLACE, 8);
-			assert_int_equal(used(m), (plain && slots == 1 ? FORWARDED : RENAMED) + 1);
-		}
+	struct machine *m = renaming_new();
+	store(m, BASE, VALUE, PLACE, 8);
+	uint32_t adds = make_load(m, LOADED, BASE);
+	m->uop[m->nr_uops++] = (struct uop){ .ports = ALU, .kind = UOP_COMPUTE, .latency = 1 };
+	m->insn[adds].nr_uops++;
+	m->insn[adds].nr_compute++;
+	m->insn[adds].latency = m->insn[adds].dst_latency[0] = 1;
+	run_access(m, adds, PLACE, 8);
+	assert_int_equal(used(m), RENAMED + 1);
 
-		m = renaming_new();
-		m->desc.forward_renamed_plain = plain;
-		store(m, BASE, VALUE, PLACE, 2);
-		uint32_t merges = make_load(m, LOADED, BASE);
-		m->insn[merges].data[m->insn[merges].nr_data++] = OTHER;
-		run_access(m, merges, PLACE, 2);
-		assert_int_equal(used(m), plain ? FORWARDED : RENAMED);
+	m = renaming_new();
+	store(m, BASE, VALUE, PLACE, 2);
+	uint32_t merges = make_load(m, LOADED, BASE);
+	m->insn[merges].data[m->insn[merges].nr_data++] = OTHER;
+	run_access(m, merges, PLACE, 2);
+	assert_int_equal(used(m), RENAMED);
 
-		m = renaming_new();
-		m->desc.forward_renamed_plain = plain;
-		store(m, BASE, VALUE, PLACE, 4);
-		load(m, BASE, PLACE, 4);
-		assert_int_equal(used(m), RENAMED);
-	}
+	m = renaming_new();
+	store(m, BASE, VALUE, PLACE, 4);
+	load(m, BASE, PLACE, 4);
+	assert_int_equal(used(m), RENAMED);
 }
 
 /* By another register, by one that was written in between, for other bytes, filled up with zeros, or of vectors: forwarded. */
@@ -333,7 +324,8 @@ static void t130_stack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t100_no_time), cmocka_unit_test(t101_long_since), cmocka_unit_test(t102_off), cmocka_unit_test(t103_remembered), cmocka_unit_test(t104_plain),
+		cmocka_unit_test(t100_no_time), cmocka_unit_test(t101_long_since), cmocka_unit_test(t102_off), cmocka_unit_test(t103_remembered),
+		cmocka_unit_test(t104_computed_with),
 		cmocka_unit_test(t110_other_names), cmocka_unit_test(t111_the_youngest), cmocka_unit_test(t112_reach),
 		cmocka_unit_test(t113_read_modify_write), cmocka_unit_test(t115_index), cmocka_unit_test(t116_narrow),
 		cmocka_unit_test(t120_no_address), cmocka_unit_test(t130_stack),

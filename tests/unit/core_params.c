@@ -121,9 +121,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "l1d.victim_ports", !d->l1d_victim_ports }, { "l1d.set_fill", !d->l1d_set_fill },
 		{ "store_queue.merge_", !d->store_queue_merge_bytes },
 		{ "store_queue.part_", !d->store_queue_merge_bytes }, { "forward.renamed_loads", !d->forward_renamed_loads },
-		{ "forward.renamed_plain", !d->forward_renamed_plain },
 		{ "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
-		{ "forward.wide", !d->forward_wide },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)

@@ -64,12 +64,6 @@ static inline bool renaming_zeros(const struct insn *in, unsigned bytes)
 	return bytes < 4 && !in->nr_compute && !in->nr_data && !in->load_extra;
 }
 
-/* Four bytes and more, by a load that is an operation of its own, or to be stored there again: forward.renamed_plain has no others. */
-static inline bool renaming_plain(const struct insn *in, unsigned bytes)
-{
-	return bytes >= 4 && (!in->nr_compute || in->slots > 1 || in->flags & INSN_STORE);
-}
-
 /* Whether it is a general register's access by at most base, index and displacement. `regs`: what it writes or stores, [nr]. */
 static inline bool renaming_takes(const struct insn *in, const uint8_t *regs, unsigned nr, unsigned bytes)
 {
@@ -105,8 +99,6 @@ static inline bool renaming_finds(struct memory_renaming *m, const struct core_d
 	if (distance > (unsigned)d->forward_renamed || s->number != nr - distance ||
 	    !renaming_takes(in, in->dst, in->nr_dst, bytes) || s->place.base != place.base ||
 	    s->place.base_by != place.base_by || s->place.index != place.index || s->place.index_by != place.index_by)
-		return false;
-	if (d->forward_renamed_plain && !renaming_plain(in, bytes))
 		return false;
 	return !d->forward_renamed_loads || in->stack ||
 		renaming_knows(m->load, &m->next_load, (uint32_t)d->forward_renamed_loads, in->pc);
