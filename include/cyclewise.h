@@ -18,9 +18,10 @@
  *     cyclewise_read(&after);
  *     printf("%llu cycles\n", (unsigned long long)(after.cycles - before.cycles));
  *
- * gives the calling thread's counters as the model has them at that instruction, a few instructions that cost what they cost.
- * All zeros come where nobody counts for the program: without cyclewise, in a child process, under a command that
- * times several cores at once (sensitivity, causality), and after the end of what is to be counted (--count, --stop-at).
+ * gives the calling thread's counters as the model has them at that instruction, a few instructions that cost what they
+ * cost. All zeros come where nobody counts for the program: without cyclewise, in a child process, under a command that
+ * times several cores at once (sensitivity, causality), and after the end of what is to be counted (--count,
+ * --stop-at).
  *
  * For GCC and Clang, C and C++, on 64-bit ELF systems; elsewhere the marks are nothing, and the counters are zeros.
  */

@@ -1,5 +1,6 @@
 /*
- * Numbers as if by chance, the same in every run. Ref: G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003).
+ * Numbers as if by chance, the same in every run. Ref: G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8
+ * (2003).
  */
 #ifndef CYCLEWISE_BASE_RANDOM_H
 #define CYCLEWISE_BASE_RANDOM_H

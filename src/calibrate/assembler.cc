@@ -128,7 +128,8 @@ static int take_text(StringRef object, uint8_t *bytes, size_t size, size_t *leng
 		if (name && *name == ".rela.text")
 			return error_set(EINVAL, "kernel", "it refers to something outside itself");
 		if (text && contents->size() > size)
-			return error_set(ENOSPC, "kernel", "%zu bytes of code, of which %zu fit", contents->size(), size);
+			return error_set(ENOSPC, "kernel", "%zu bytes of code, of which %zu fit", contents->size(),
+			                 size);
 		if (text) {
 			std::memcpy(bytes, contents->data(), contents->size());
 			*length = contents->size();
@@ -159,11 +160,13 @@ int assembler_text(struct assembler *as, const char *text, uint8_t *bytes, size_
 	std::unique_ptr<MCStreamer> streamer(as->target->createMCObjectStreamer(as->triple, context, std::move(backend),
 		std::move(writer), std::move(emitter), *as->cpu));
 	std::unique_ptr<MCAsmParser> parser(createMCAsmParser(source, context, *streamer, *as->assembly));
-	std::unique_ptr<MCTargetAsmParser> target(as->target->createMCAsmParser(*as->cpu, *parser, *as->forms, as->options));
+	std::unique_ptr<MCTargetAsmParser> target(
+		as->target->createMCAsmParser(*as->cpu, *parser, *as->forms, as->options));
 	parser->setTargetParser(*target);
 	*length = 0;
 	if (parser->Run(/*NoInitialTextSection=*/false) || context.hadError())
-		return error_set(EINVAL, "kernel", "%s", complaint.empty() ? "LLVM cannot assemble it" : complaint.c_str());
+		return error_set(EINVAL, "kernel", "%s",
+		                 complaint.empty() ? "LLVM cannot assemble it" : complaint.c_str());
 	return take_text(object, bytes, size, length);
 }
 
@@ -175,7 +178,8 @@ int assembler_change(struct assembler *as, const uint8_t *bytes, size_t size, co
 	SmallVector<char, 16> code;
 	SmallVector<MCFixup, 2> fixups;
 
-	if (as->disassembler->getInstruction(inst, length, ArrayRef<uint8_t>(bytes, size), 0, nulls()) == MCDisassembler::Fail)
+	if (as->disassembler->getInstruction(inst, length, ArrayRef<uint8_t>(bytes, size), 0, nulls()) ==
+	    MCDisassembler::Fail)
 		return -EINVAL;
 	for (unsigned i = 0; i < nr_changes; i++) {
 		const operand_change &c = changes[i];

@@ -12,7 +12,8 @@
 #include "base/error.h"
 
 enum {
-	SAMPLE_CYCLES = 20000,     /* of a kernel: long against the counter's error, short against the scheduler's slice */
+	SAMPLE_CYCLES = 20000,     /* of a kernel: long against the counter's error, short against the scheduler's
+	                            * slice */
 	CHAIN_ROUNDS = 60, CHAIN_LENGTH = 50,
 	NOP_ROUNDS = 80,           /* long against what a call takes to begin and end */
 	SETTLE = 2000,             /* samples */
@@ -63,7 +64,10 @@ int bench_try(struct bench *b, const struct kernel *k, uint64_t rounds)
 	return ret;
 }
 
-/* With VEX where there is: without it, behind a register whose upper half is set, each takes some hundred cycles on a Zen 3. */
+/*
+ * With VEX where there is: without it, behind a register whose upper half is set, each takes some hundred cycles on a
+ * Zen 3.
+ */
 static void append_values(GString *s, const struct bench *b, const struct kernel_text *text)
 {
 	for (int i = 0; i < 16; i++) {
@@ -101,7 +105,8 @@ static char *whole_text(const struct bench *b, const struct kernel_text *text)
 		g_string_append_printf(s, "popq %%%s\n", saved[i]);
 	g_string_append(s, "cld\nret\n.p2align 6\n.Lcontrol:\n.long 0x9fc0\n.p2align 6\n.Lvalues:\n");
 	if (text->values == VALUES_DOUBLES)
-		g_string_append(s, ".quad 0x3ff0000000000000, 0x3ff0000000000000, 0x3ff0000000400000, 0x3ff0000000400000\n");
+		g_string_append(
+			s, ".quad 0x3ff0000000000000, 0x3ff0000000000000, 0x3ff0000000400000, 0x3ff0000000400000\n");
 	else
 		g_string_append(s, ".long 0x3f800000, 0x3f800000, 0x3f800000, 0x3f800000\n"
 		                ".long 0x3f800008, 0x3f800008, 0x3f800008, 0x3f800008\n");
@@ -161,7 +166,10 @@ static void move_on(const struct bench *b)
 
 enum verdict { DROPPED, CROWDED, KEPT };
 
-/* One sample's cycles. Dropped where the clock changed around it, or something slowed the chains; those of a crowded one are given, too. */
+/*
+ * One sample's cycles. Dropped where the clock changed around it, or something slowed the chains; those of a crowded
+ * one are given, too.
+ */
 static enum verdict sample(struct bench *b, const struct kernel *k, uint64_t rounds, double *cycles)
 {
 	double nops, before, ticks, after;
@@ -174,7 +182,8 @@ static enum verdict sample(struct bench *b, const struct kernel *k, uint64_t rou
 	after = timed(b, b->chain, b->scratch, CHAIN_ROUNDS);
 	/* Once, not the fastest of some: it is their slowness that is sought. */
 	nops = fmax(nops, timed(b, b->nops, b->scratch, NOP_ROUNDS));
-	if (fmax(before, after) > fastest_chain(b, fmin(before, after)) * (1 + same_speed) || fabs(before - after) > same_clock * before)
+	if (fmax(before, after) > fastest_chain(b, fmin(before, after)) * (1 + same_speed) ||
+	    fabs(before - after) > same_clock * before)
 		return DROPPED;
 	b->ticks_per_cycle = (before + after) / 2 / (CHAIN_ROUNDS * b->chain_cycles);
 	*cycles = ticks / b->ticks_per_cycle;
@@ -264,7 +273,8 @@ struct estimate bench_clock(struct bench *b)
 
 	for (size_t i = 0; i < BATCH; i++)
 		series[i] = timed(b, b->chain, b->scratch, CHAIN_ROUNDS) / (CHAIN_ROUNDS * b->chain_cycles);
-	return estimate_ratio(estimate_exact(b->ticks_per_second / 1e6), estimate_floor(series, BATCH, BATCH / CROWD_SHARE, nearly));
+	return estimate_ratio(estimate_exact(b->ticks_per_second / 1e6),
+	                      estimate_floor(series, BATCH, BATCH / CROWD_SHARE, nearly));
 }
 
 /* A text of `line` n times. */
@@ -364,7 +374,8 @@ int bench_init(struct bench *b, double effort, double patience)
 	b->fma = __builtin_cpu_supports("fma");
 #endif
 	b->code = mmap(NULL, BENCH_CODE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	b->scratch = mmap(NULL, BENCH_SCRATCH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	b->scratch =
+		mmap(NULL, BENCH_SCRATCH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (b->code == MAP_FAILED || b->scratch == MAP_FAILED) {
 		ret = error_errno(errno, "memory for measuring");
 		bench_fini(b);

@@ -3,12 +3,12 @@
  *
  * Timing is by the time-stamp counter alone, which runs at a constant rate. How many of its ticks a cycle of the core
  * takes is measured right before and right after every sample, by a chain of dependent operations of known latency; a
- * sample between two that disagree is dropped, and so is one whose chains took longer than others of the same millisecond
- * did. So a changing clock and most interruptions cost samples, not truth.
+ * sample between two that disagree is dropped, and so is one whose chains took longer than others of the same
+ * millisecond did. So a changing clock and most interruptions cost samples, not truth.
  *
- * A sibling thread, another guest's perhaps, takes slots and entries and leaves chains alone. So no-ops, which are as wide
- * as the core, run at both ends of every sample: where fewer pass in a cycle than have at another time, the sample is
- * crowded. Crowded samples count only where there are not enough others; some in a row move the thread to the next
+ * A sibling thread, another guest's perhaps, takes slots and entries and leaves chains alone. So no-ops, which are as
+ * wide as the core, run at both ends of every sample: where fewer pass in a cycle than have at another time, the sample
+ * is crowded. Crowded samples count only where there are not enough others; some in a row move the thread to the next
  * processor.
  *
  * Not modelled: what a sibling takes away all the time. Throughputs are then too high, and called noisy only where they
@@ -68,31 +68,36 @@ struct bench {
 	double ticks_overhead;         /* of a call with nothing in it */
 	double ticks_per_second;
 	double effort;                 /* 1: the usual number of samples */
-	double patient_until;          /* seconds of CLOCK_MONOTONIC_RAW: then kernels that meet noise are given no more samples than others */
+	double patient_until;          /* seconds of CLOCK_MONOTONIC_RAW: then kernels that meet noise are given no
+	                                * more samples than others */
 	double recent[BENCH_RECENT];   /* ticks of the chain in the latest samples, a ring; 0: none yet */
 	unsigned next_recent;
 };
 
 /*
- * Makes the bench ready and measures the clock, some 0.2 s. `patience`: seconds in which a kernel that meets noise gets more samples
- * than others: so a calibration beside busy neighbours ends, too. 0 or -errno.
+ * Makes the bench ready and measures the clock, some 0.2 s. `patience`: seconds in which a kernel that meets noise gets
+ * more samples than others: so a calibration beside busy neighbours ends, too. 0 or -errno.
  */
 int bench_init(struct bench *b, double effort, double patience);
 void bench_fini(struct bench *b);
 
 /*
- * Makes code of the text; what was made before is gone. In it rdi is the memory, rsi the rounds left: not to be changed.
- * At first rax and rcx are 77777, rdx 0, all other general registers 1, xmm0..15 as `values` says. 0 or -errno.
+ * Makes code of the text; what was made before is gone. In it rdi is the memory, rsi the rounds left: not to be
+ * changed. At first rax and rcx are 77777, rdx 0, all other general registers 1, xmm0..15 as `values` says. 0 or
+ * -errno.
  */
 int bench_make(struct bench *b, const struct kernel_text *text, kernel_function **run);
 
 /*
- * Calls the kernel once with so many rounds. -EFAULT where it raised a signal (an instruction that this machine refuses,
- * a division error), which is caught.
+ * Calls the kernel once with so many rounds. -EFAULT where it raised a signal (an instruction that this machine
+ * refuses, a division error), which is caught.
  */
 int bench_try(struct bench *b, const struct kernel *k, uint64_t rounds);
 
-/* How many samples a kernel that meets noise gets at time `now`, by seconds of CLOCK_MONOTONIC_RAW; one that is calm, 240. */
+/*
+ * How many samples a kernel that meets noise gets at time `now`, by seconds of CLOCK_MONOTONIC_RAW; one that is calm,
+ * 240.
+ */
 unsigned bench_most(const struct bench *b, double now);
 
 /* Cycles that a round takes, by the fastest samples. Noisy too where the kernel cannot be run. */

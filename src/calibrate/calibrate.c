@@ -80,7 +80,8 @@ static void add_stores(struct calibration *c)
 			continue;
 		/* No whole number: another thread on this core takes its share. */
 		e.noisy = e.noisy || fabs(e.value / round(e.value) - 1) > 0.03;
-		findings_add(c->findings, "stores to different lines", "stores/cycle", e, "store_queue.drain_width", e.value, NULL);
+		findings_add(c->findings, "stores to different lines", "stores/cycle", e, "store_queue.drain_width",
+		             e.value, NULL);
 	}
 }
 
@@ -147,7 +148,8 @@ void calibration_free(struct calibration *c)
 int calibration_write(const struct calibration *c, const char *path, const char *version)
 {
 	const struct written w = {
-		.version = version, .host = &c->host, .parent = &c->parent, .core = c->core, .why = c->why, .findings = c->findings,
+		.version = version, .host = &c->host, .parent = &c->parent, .core = c->core, .why = c->why,
+		.findings = c->findings,
 		.forms = c->forms, .ports = &c->ports,
 	};
 

@@ -1,9 +1,10 @@
 /*
  * Calibration: all experiments in their order, and the description made of what they found.
  *
- * Place: the room's face to the command. Files: host (what the processor says of itself), shipped (the core nearest to it), assembler, bench (code that is made and timed), statistics (what series
- * say), parent and model (what the description inherited from says), forms (instructions), memory, tlb, window, penalties,
- * prefetchers (structures), ports (where uops go), findings, write (the description).
+ * Place: the room's face to the command. Files: host (what the processor says of itself), shipped (the core nearest to
+ * it), assembler, bench (code that is made and timed), statistics (what series say), parent and model (what the
+ * description inherited from says), forms (instructions), memory, tlb, window, penalties, prefetchers (structures),
+ * ports (where uops go), findings, write (the description).
  */
 #ifndef CYCLEWISE_CALIBRATE_CALIBRATE_H
 #define CYCLEWISE_CALIBRATE_CALIBRATE_H

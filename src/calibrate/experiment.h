@@ -1,5 +1,6 @@
 /*
- * What every experiment is given. Each adds its findings, and tells before each of its parts what it is about to measure.
+ * What every experiment is given. Each adds its findings, and tells before each of its parts what it is about to
+ * measure.
  */
 #ifndef CYCLEWISE_CALIBRATE_EXPERIMENT_H
 #define CYCLEWISE_CALIBRATE_EXPERIMENT_H
@@ -17,7 +18,8 @@ struct experiment {
 	struct parent *parent;
 	struct findings *findings;
 	bool quick;                /* coarser scans */
-	bool nops_pair;            /* more than one go in a slot of rename: they do not tell how many entries there are; ports_measure() says it */
+	bool nops_pair;            /* more than one go in a slot of rename: they do not tell how many entries there
+	                            * are; ports_measure() says it */
 	/* Non-zero ends the calibration with that -errno. */
 	int (*step)(void *ctx, const char *what);
 	void *ctx;

@@ -84,11 +84,12 @@ static void settle(struct findings *f, struct finding *found, double value)
 	}
 	found->value = (int32_t)lround(settled);
 	if (settled != round(e.value))
-		add_note(found, g_strdup_printf("halfway between %.0f and %.0f: the parent's", floor(e.value), ceil(e.value)));
+		add_note(found,
+		         g_strdup_printf("halfway between %.0f and %.0f: the parent's", floor(e.value), ceil(e.value)));
 }
 
-void findings_add(struct findings *f, const char *name, const char *unit, struct estimate e, const char *param, double value,
-                  const char *note, ...)
+void findings_add(struct findings *f, const char *name, const char *unit, struct estimate e, const char *param,
+                  double value, const char *note, ...)
 {
 	struct finding *found = g_new0(struct finding, 1);
 	va_list ap;

@@ -29,13 +29,13 @@ struct findings *findings_new(const struct core_desc *parent);
 void findings_free(struct findings *f);
 
 /*
- * Adds one. `param` NULL: for the reader. `value` is what the estimate makes of the parameter, with the estimate's spread (which is too
- * wide where the value is a part of what was measured); halfway between two integers it is rounded to the parent's (estimate_round()).
- * Where the estimate is noisy or the value outside the parameter's range, it is left to the parent. In both cases the note says so.
- * The note is a format; NULL: none.
+ * Adds one. `param` NULL: for the reader. `value` is what the estimate makes of the parameter, with the estimate's
+ * spread (which is too wide where the value is a part of what was measured); halfway between two integers it is rounded
+ * to the parent's (estimate_round()). Where the estimate is noisy or the value outside the parameter's range, it is
+ * left to the parent. In both cases the note says so. The note is a format; NULL: none.
  */
-void findings_add(struct findings *f, const char *name, const char *unit, struct estimate e, const char *param, double value,
-                  const char *note, ...) __attribute__((format(printf, 7, 8)));
+void findings_add(struct findings *f, const char *name, const char *unit, struct estimate e, const char *param,
+                  double value, const char *note, ...) __attribute__((format(printf, 7, 8)));
 
 /* One that was looked for and not found, or is not said by timing: left to the parent, with the reason. */
 void findings_leave(struct findings *f, const char *name, const char *param, const char *why, ...)

@@ -12,12 +12,18 @@ enum kind { KIND_OTHER, KIND_8, KIND_16, KIND_32, KIND_64, KIND_XMM, KIND_YMM, N
 enum { NR_INDICES = 16, RAX = 0, RCX = 1, RDX = 2, RSP = 4, RSI = 6, RDI = 7, R14 = 14, R15 = 15 };
 
 static const char *const names[NR_KINDS][NR_INDICES] = {
-	[KIND_8] = { "AL", "CL", "DL", "BL", "SPL", "BPL", "SIL", "DIL", "R8B", "R9B", "R10B", "R11B", "R12B", "R13B", "R14B", "R15B" },
-	[KIND_16] = { "AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI", "R8W", "R9W", "R10W", "R11W", "R12W", "R13W", "R14W", "R15W" },
-	[KIND_32] = { "EAX", "ECX", "EDX", "EBX", "ESP", "EBP", "ESI", "EDI", "R8D", "R9D", "R10D", "R11D", "R12D", "R13D", "R14D", "R15D" },
-	[KIND_64] = { "RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15" },
-	[KIND_XMM] = { "XMM0", "XMM1", "XMM2", "XMM3", "XMM4", "XMM5", "XMM6", "XMM7", "XMM8", "XMM9", "XMM10", "XMM11", "XMM12", "XMM13", "XMM14", "XMM15" },
-	[KIND_YMM] = { "YMM0", "YMM1", "YMM2", "YMM3", "YMM4", "YMM5", "YMM6", "YMM7", "YMM8", "YMM9", "YMM10", "YMM11", "YMM12", "YMM13", "YMM14", "YMM15" },
+	[KIND_8] = { "AL", "CL", "DL", "BL", "SPL", "BPL", "SIL", "DIL", "R8B", "R9B", "R10B", "R11B", "R12B", "R13B",
+	  "R14B", "R15B" },
+	[KIND_16] = { "AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI", "R8W", "R9W", "R10W", "R11W", "R12W", "R13W",
+	  "R14W", "R15W" },
+	[KIND_32] = { "EAX", "ECX", "EDX", "EBX", "ESP", "EBP", "ESI", "EDI", "R8D", "R9D", "R10D", "R11D", "R12D",
+	  "R13D", "R14D", "R15D" },
+	[KIND_64] = { "RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", "R8", "R9", "R10", "R11", "R12", "R13",
+	  "R14", "R15" },
+	[KIND_XMM] = { "XMM0", "XMM1", "XMM2", "XMM3", "XMM4", "XMM5", "XMM6", "XMM7", "XMM8", "XMM9", "XMM10", "XMM11",
+	  "XMM12", "XMM13", "XMM14", "XMM15" },
+	[KIND_YMM] = { "YMM0", "YMM1", "YMM2", "YMM3", "YMM4", "YMM5", "YMM6", "YMM7", "YMM8", "YMM9", "YMM10", "YMM11",
+	  "YMM12", "YMM13", "YMM14", "YMM15" },
 };
 
 /* Registers for results, and for sources that never change. rax, rcx and rdx are for implicit operands; r14 is 0. */
@@ -67,9 +73,12 @@ static uint8_t result_register(enum kind kind, unsigned copy)
 static bool refused(const char *name)
 {
 	static const char *const globs[] = {
-		"WR*", "RD*", "LDMXCSR*", "VLDMXCSR*", "*XRSTOR*", "*XSAVE*", "FX*", "LEAVE*", "ENTER*", "CMPXCHG*", "XBEGIN*", "*GATHER*",
-		"*SCATTER*", "CLFLUSH*", "CLWB*", "CLZERO*", "PREFETCH*", "*MASKMOV*", "IN8*", "IN16*", "IN32*", "OUT*", "LAR*", "LSL*", "VERR*", "VERW*",
-		"LD_F*", "ST_F*", "IL*_F*", "IST*_F*", "*_F??m", "*_FI??m", "F*", "SLDT*", "STR*", "SMSW*", "LMSW*", "INVPCID*", "UMONITOR*", "UMWAIT*", "TPAUSE*", "ENDBR*", "NOOP*", "*rmk", "*rrk*", "*rmik*",
+		"WR*", "RD*", "LDMXCSR*", "VLDMXCSR*", "*XRSTOR*", "*XSAVE*", "FX*", "LEAVE*", "ENTER*", "CMPXCHG*",
+		"XBEGIN*", "*GATHER*",
+		"*SCATTER*", "CLFLUSH*", "CLWB*", "CLZERO*", "PREFETCH*", "*MASKMOV*", "IN8*", "IN16*", "IN32*", "OUT*",
+		"LAR*", "LSL*", "VERR*", "VERW*",
+		"LD_F*", "ST_F*", "IL*_F*", "IST*_F*", "*_F??m", "*_FI??m", "F*", "SLDT*", "STR*", "SMSW*", "LMSW*",
+		"INVPCID*", "UMONITOR*", "UMWAIT*", "TPAUSE*", "ENDBR*", "NOOP*", "*rmk", "*rrk*", "*rmik*",
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(globs); i++)
@@ -86,8 +95,8 @@ static bool measurable(const struct forms *f, const struct form *form)
 
 	if (refused(form->name) || d->flags & (DECODED_BRANCH | DECODED_CALL | DECODED_RETURN))
 		return false;
-	if (form->insn->flags & (INSN_REP | INSN_LOCKED | INSN_FENCE | INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE | INSN_FLUSH |
-	                         INSN_SYSCALL | INSN_NOP | INSN_PREFETCH | INSN_WIDE))
+	if (form->insn->flags & (INSN_REP | INSN_LOCKED | INSN_FENCE | INSN_SERIALIZE | INSN_DISPATCH_SERIALIZE |
+	                         INSN_FLUSH | INSN_SYSCALL | INSN_NOP | INSN_PREFETCH | INSN_WIDE))
 		return false;
 	for (unsigned k = 0; k < d->nr_operands; k++) {
 		const struct operand *o = &d->operand[k];
@@ -96,7 +105,8 @@ static bool measurable(const struct forms *f, const struct form *form)
 		if (!(o->role & OPERAND_REGISTER) || !o->reg)
 			continue;
 		if (o->role & OPERAND_IMPLICIT) {
-			if (l.kind != KIND_OTHER && (is_vector(l.kind) || l.index > RDX || (l.index == RCX && o->role & OPERAND_DEF)))
+			if (l.kind != KIND_OTHER &&
+			    (is_vector(l.kind) || l.index > RDX || (l.index == RCX && o->role & OPERAND_DEF)))
 				return false;
 			continue;
 		}
@@ -113,8 +123,8 @@ static void change(struct operand_change *c, unsigned *n, unsigned operand, uint
 }
 
 /*
- * The memory operand: one line for each copy, or with register `chain` (-1: none) as the index, of the first line. Of an
- * address that is computed alone (lea) `chain` is the base.
+ * The memory operand: one line for each copy, or with register `chain` (-1: none) as the index, of the first line. Of
+ * an address that is computed alone (lea) `chain` is the base.
  */
 static unsigned change_memory(const struct forms *f, const struct decoded *d, unsigned first, unsigned copy, int chain,
                               struct operand_change *c, unsigned *n)
@@ -126,7 +136,9 @@ static unsigned change_memory(const struct forms *f, const struct decoded *d, un
 		if (d->operand[base].reg)
 			change(c, n, base, f->numbers[KIND_64][chain >= 0 ? (unsigned)chain : GENERAL_SOURCE]);
 		if (d->operand[index].reg)
-			change(c, n, index, f->numbers[KIND_64][!d->operand[base].reg && chain >= 0 ? (unsigned)chain : GENERAL_SOURCE]);
+			change(c, n, index,
+			       f->numbers[KIND_64]
+			                 [!d->operand[base].reg && chain >= 0 ? (unsigned)chain : GENERAL_SOURCE]);
 	} else {
 		change(c, n, base, f->numbers[KIND_64][RDI]);
 		if (d->operand[index].reg || chain >= 0)
@@ -166,9 +178,11 @@ static int chained_source(const struct forms *f, const struct decoded *d)
 
 /*
  * Appends the form with its results in the registers of `copy`; `source`, an operand, reads the first result's register
- * (-1: none does, but for what is tied; ADDRESS: the address of a load does), `cross` says that sources of the other bank read the round trip's.
+ * (-1: none does, but for what is tied; ADDRESS: the address of a load does), `cross` says that sources of the other
+ * bank read the round trip's.
  */
-static bool append(const struct forms *f, const struct form *form, unsigned copy, int source, bool cross, struct sequence *s)
+static bool append(const struct forms *f, const struct form *form, unsigned copy, int source, bool cross,
+                   struct sequence *s)
 {
 	const struct decoded *d = &form->decoded;
 	struct operand_change c[DECODED_OPERANDS];
@@ -195,11 +209,15 @@ static bool append(const struct forms *f, const struct form *form, unsigned copy
 		if (o->role & OPERAND_DEF)
 			change(c, &n, k, f->numbers[l.kind][result_register(l.kind, copy + k)]);
 		else if (o->role & OPERAND_TIED)
-			change(c, &n, k, f->numbers[l.kind][result_register(l.kind, copy + (d->nr_defs > 1 ? k - d->nr_defs : 0))]);
+			change(c, &n, k,
+			       f->numbers[l.kind]
+			                 [result_register(l.kind, copy + (d->nr_defs > 1 ? k - d->nr_defs : 0))]);
 		else if ((int)k == source || (cross && is_vector(l.kind) != is_vector(at(f, &d->operand[0]).kind)))
 			change(c, &n, k, f->numbers[l.kind][result_register(l.kind, copy)]);
 		else
-			change(c, &n, k, f->numbers[l.kind][is_vector(l.kind) ? spare[spares++ % G_N_ELEMENTS(spare)] : GENERAL_SOURCE]);
+			change(c, &n, k,
+			       f->numbers[l.kind]
+			                 [is_vector(l.kind) ? spare[spares++ % G_N_ELEMENTS(spare)] : GENERAL_SOURCE]);
 	}
 	length = assembler_change(f->bench->as, form->bytes, form->length, c, n, s->bytes[s->n]);
 	if (length < 0)
@@ -334,7 +352,8 @@ static struct form *form_new(struct forms *f, const uint8_t *bytes, size_t size,
 	struct form *form = g_new0(struct form, 1);
 	const char *name, *variant;
 
-	if (!decoder_decode(f->parent->decoder, 0, bytes, size, &form->decoded) || form->decoded.length > SEQUENCE_BYTES) {
+	if (!decoder_decode(f->parent->decoder, 0, bytes, size, &form->decoded) ||
+	    form->decoded.length > SEQUENCE_BYTES) {
 		g_free(form);
 		return NULL;
 	}
@@ -433,7 +452,8 @@ int forms_measure(struct forms *f, struct form *form)
 		keep_faster(&form->latency, e);
 	}
 	if (form->has_throughput && !ret) {
-		double bound = parent_resources(f->parent, &form->throughput_kernel), chain = parent_chain(f->parent, &form->throughput_kernel);
+		double bound = parent_resources(f->parent, &form->throughput_kernel),
+		       chain = parent_chain(f->parent, &form->throughput_kernel);
 
 		ret = forms_time(f, &form->throughput_kernel, form->floats, &e);
 		keep_faster(&form->throughput, estimate_scaled(e, 1.0 / form->throughput_kernel.parts));
@@ -447,8 +467,10 @@ static int measure_transfer(struct forms *f)
 {
 	struct sequence both = { .parts = 1 };
 	bool vex = f->bench->avx;
-	struct form *to = form_new(f, vex ? (const uint8_t *)"\xc4\xe1\xf9\x6e\xe3" : (const uint8_t *)"\x66\x48\x0f\x6e\xe3", 5, NULL);
-	struct form *back = form_new(f, vex ? (const uint8_t *)"\xc4\xe1\xf9\x7e\xe3" : (const uint8_t *)"\x66\x48\x0f\x7e\xe3", 5, NULL);
+	struct form *to = form_new(
+		f, vex ? (const uint8_t *)"\xc4\xe1\xf9\x6e\xe3" : (const uint8_t *)"\x66\x48\x0f\x6e\xe3", 5, NULL);
+	struct form *back = form_new(
+		f, vex ? (const uint8_t *)"\xc4\xe1\xf9\x7e\xe3" : (const uint8_t *)"\x66\x48\x0f\x7e\xe3", 5, NULL);
 	int ret = 0;
 
 	if (to && back) {

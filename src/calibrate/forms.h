@@ -23,7 +23,8 @@
 /* A row of the built-in list. */
 struct form_example {
 	const char *text;          /* AT&T syntax */
-	const char *stands_for;    /* globs of the cost files: forms that are the same operation on the same units; "" for itself */
+	const char *stands_for;    /* globs of the cost files: forms that are the same operation on the same units;
+	                            * "" for itself */
 };
 extern const struct form_example form_examples[];
 extern const size_t nr_form_examples;
@@ -51,8 +52,8 @@ int forms_new(struct forms **out, struct bench *b, struct parent *p);
 void forms_free(struct forms *f);
 
 /*
- * Adds a form, by an example; `stands_for` NULL: itself alone. True where it is to be measured; false where this processor has
- * not got it, nothing of it can be measured, or it is there already.
+ * Adds a form, by an example; `stands_for` NULL: itself alone. True where it is to be measured; false where this
+ * processor has not got it, nothing of it can be measured, or it is there already.
  */
 bool forms_add_text(struct forms *f, const char *text, const char *stands_for);
 bool forms_add(struct forms *f, const uint8_t *bytes, size_t size, const char *stands_for);

@@ -76,7 +76,8 @@ void memory_chain(struct memory_area *a, size_t n, size_t stride, bool rotate, u
 		order[i] = order[k];
 		order[k] = swap;
 	}
-#define ELEMENT(i) ((void **)(void *)(a->base + order[i] * stride + (rotate ? order[i] % (SMALL_PAGE / LINE) * LINE : 0)))
+#define ELEMENT(i) \
+	((void **)(void *)(a->base + order[i] * stride + (rotate ? order[i] % (SMALL_PAGE / LINE) * LINE : 0)))
 	first = at = ELEMENT(0);
 	for (size_t i = 1; i < n; i++) {
 		*at = ELEMENT(i);
@@ -218,7 +219,8 @@ static int scatter(const struct experiment *x, struct memory_area *a, struct est
 	enum { LOADS = 16, OFFSETS = 1 << 18 };
 	uint32_t *offsets = g_new(uint32_t, OFFSETS);
 	GString *body = g_string_new(NULL);
-	char *before = g_strdup_printf("movq (%%rdi), %%r8\nmovabsq $%p, %%r11\nmovabsq $%p, %%r9\n", (void *)a->base, (void *)offsets);
+	char *before = g_strdup_printf("movq (%%rdi), %%r8\nmovabsq $%p, %%r11\nmovabsq $%p, %%r9\n", (void *)a->base,
+	                               (void *)offsets);
 	struct kernel_text text = { .before = before, .after = "movq %r8, (%rdi)" };
 	struct kernel k = { .memory = &a->cell };
 	uint64_t seed = 0x2545f4914f6cdd1du;
@@ -252,16 +254,17 @@ static void add_sizes(const struct experiment *x)
 	for (size_t i = 0; i < G_N_ELEMENTS(levels); i++) {
 		if (!levels[i].bytes)
 			continue;
-		findings_add(x->findings, i ? "size of L2" : "size of L1", "bytes", estimate_exact((double)levels[i].bytes),
-		             levels[i].size, (double)levels[i].bytes, "as the processor says");
+		findings_add(x->findings, i ? "size of L2" : "size of L1", "bytes",
+		             estimate_exact((double)levels[i].bytes), levels[i].size, (double)levels[i].bytes,
+		             "as the processor says");
 		findings_add(x->findings, i ? "ways of L2" : "ways of L1", "ways", estimate_exact(levels[i].nr_ways),
 		             levels[i].ways, levels[i].nr_ways, "as the processor says");
 	}
 }
 
 /*
- * Where the last level is flattest, between twice L2 and what the processor says it holds, and how far it reaches. False
- * where nothing there is at most half as far away as memory: others have taken it.
+ * Where the last level is flattest, between twice L2 and what the processor says it holds, and how far it reaches.
+ * False where nothing there is at most half as far away as memory: others have taken it.
  */
 static bool find_last_level(const struct curve *c, uint64_t l2, uint64_t llc, size_t *at, double *reach)
 {
@@ -293,7 +296,9 @@ static int general_load(const struct experiment *x, struct estimate *e)
 
 	for (int i = 0; i < LOADS; i++)
 		g_string_append(body, "movq 2048(%rbx), %rbx\n");
-	ret = bench_measure_text(x->bench, &(struct kernel_text){ .before = "movq %rdi, %rbx\nmovq %rdi, 2048(%rdi)\n", .body = body->str }, e);
+	ret = bench_measure_text(
+		x->bench,
+		&(struct kernel_text){ .before = "movq %rdi, %rbx\nmovq %rdi, 2048(%rdi)\n", .body = body->str }, e);
 	*e = estimate_scaled(*e, 1.0 / LOADS);
 	g_string_free(body, TRUE);
 	return ret;
@@ -302,7 +307,8 @@ static int general_load(const struct experiment *x, struct estimate *e)
 static int levels(struct experiment *x, struct memory_area *a)
 {
 	struct core_desc *d = &x->parent->desc;
-	uint64_t l1 = x->host->l1d ? x->host->l1d : (uint64_t)d->l1d_size, l2 = x->host->l2 ? x->host->l2 : (uint64_t)d->l2_size;
+	uint64_t l1 = x->host->l1d ? x->host->l1d : (uint64_t)d->l1d_size,
+		 l2 = x->host->l2 ? x->host->l2 : (uint64_t)d->l2_size;
 	struct curve c = { .n = 0 };
 	struct estimate e, memory, rate;
 	double reach = 0, mhz = x->bench->ticks_per_second / x->bench->ticks_per_cycle / 1e6;
@@ -317,30 +323,38 @@ static int levels(struct experiment *x, struct memory_area *a)
 	ret = general_load(x, &e);
 	if (ret)
 		return ret;
-	findings_add(x->findings, "load to use, L1", "cycles", e, "l1d.latency", e.value, "with an offset of 2048, which no short way takes");
+	findings_add(x->findings, "load to use, L1", "cycles", e, "l1d.latency", e.value,
+	             "with an offset of 2048, which no short way takes");
 	e = c.e[flattest(c.y, point_at(&c, (double)l2 / 2) + 1, point_at(&c, 2 * (double)l1))];
 	findings_add(x->findings, "load to use, L2", "cycles", e, "l2.latency", e.value, NULL);
 	memory = c.e[point_at(&c, (double)a->size / 2)];
-	findings_add(x->findings, "load to use, memory", "cycles", memory, NULL, 0, "%.0f ns%s", memory.value * 1000 / mhz,
+	findings_add(x->findings, "load to use, memory", "cycles", memory, NULL, 0, "%.0f ns%s",
+	             memory.value * 1000 / mhz,
 	             a->huge ? "" : "; in small pages, which the system gave, so that page walks are in it");
 	last = find_last_level(&c, l2, x->host->llc, &at, &reach);
 	if (last) {
 		unsigned ways = (unsigned)d->llc_ways;
 		double sets = floor(reach / LINE / ways);
 
-		findings_add(x->findings, "load to use, last level", "cycles", c.e[at], "llc.latency", c.y[at], "at %.0f KiB", c.x[at] / 1024);
-		findings_add(x->findings, "reach of the last level", "bytes", estimate_exact(reach), "llc.size", sets * ways * LINE,
-		             x->host->llc && reach < (double)x->host->llc / 2 ?
-		             "what answers: the processor says %.0f KiB, of which others may hold some" : "the processor says %.0f KiB",
+		findings_add(x->findings, "load to use, last level", "cycles", c.e[at], "llc.latency", c.y[at],
+		             "at %.0f KiB", c.x[at] / 1024);
+		findings_add(x->findings, "reach of the last level", "bytes", estimate_exact(reach), "llc.size",
+		             sets * ways * LINE,
+		             x->host->llc && reach < (double)x->host->llc / 2
+		                     ? "what answers: the processor says %.0f KiB, of which others may hold some"
+		                     : "the processor says %.0f KiB",
 		             (double)x->host->llc / 1024);
 	} else {
-		findings_leave(x->findings, "load to use, last level", "llc.latency", "no plateau between L2 and memory: others may have taken it");
+		findings_leave(x->findings, "load to use, last level", "llc.latency",
+		               "no plateau between L2 and memory: others may have taken it");
 	}
 	if (last || findings_of(x->findings, "l2.latency")) {
-		double above = findings_param(x->findings, "llc.latency"), row = d->dram_cas_ns + d->dram_rcd_ns + d->dram_rp_ns;
+		double above = findings_param(x->findings, "llc.latency"),
+		       row = d->dram_cas_ns + d->dram_rcd_ns + d->dram_rp_ns;
 		double rest = (memory.value - above) * 1000 / mhz - row;
 
-		findings_add(x->findings, "memory controller and interconnect", "ns", estimate_scaled(memory, 1000 / mhz), "dram.latency_ns", rest,
+		findings_add(x->findings, "memory controller and interconnect", "ns",
+		             estimate_scaled(memory, 1000 / mhz), "dram.latency_ns", rest,
 		             "load to use without the last level's %.0f cycles and a row's %.0f ns", above, row);
 	}
 
@@ -358,11 +372,12 @@ static int levels(struct experiment *x, struct memory_area *a)
 }
 
 /*
- * The fastest of some streams, since who shares a cache or memory may take both. Of several blocks: what each load strides
- * over is the block, and a prefetcher by instruction whose table mixes up some of them may bring every line twice (Zen 5
- * with blocks of 2048 bytes: half of L2's bandwidth).
+ * The fastest of some streams, since who shares a cache or memory may take both. Of several blocks: what each load
+ * strides over is the block, and a prefetcher by instruction whose table mixes up some of them may bring every line
+ * twice (Zen 5 with blocks of 2048 bytes: half of L2's bandwidth).
  */
-static int fastest_stream(const struct experiment *x, struct memory_area *a, size_t bytes, unsigned times, struct estimate *e)
+static int fastest_stream(const struct experiment *x, struct memory_area *a, size_t bytes, unsigned times,
+                          struct estimate *e)
 {
 	static const size_t blocks[] = { 512, 1024, 2048 };
 	struct estimate again;
@@ -380,7 +395,8 @@ static int fastest_stream(const struct experiment *x, struct memory_area *a, siz
 /* The last level's is that of so little that L2 keeps none of it: of more, others may have taken a part. */
 static int bandwidths(struct experiment *x, struct memory_area *a)
 {
-	uint64_t l1 = (uint64_t)findings_param(x->findings, "l1d.size"), l2 = (uint64_t)findings_param(x->findings, "l2.size");
+	uint64_t l1 = (uint64_t)findings_param(x->findings, "l1d.size"),
+		 l2 = (uint64_t)findings_param(x->findings, "l2.size");
 	uint64_t llc = (uint64_t)findings_param(x->findings, "llc.size");
 	bool seen = findings_of(x->findings, "llc.size"); /* how far it reaches, not what the parent says it could */
 	double mhz = x->bench->ticks_per_second / x->bench->ticks_per_cycle / 1e6;
@@ -391,7 +407,8 @@ static int bandwidths(struct experiment *x, struct memory_area *a)
 	} rows[] = {
 		[L1] = { "bandwidth of L1, loads", "l1d.bandwidth", l1 / 2 },
 		[L2] = { "bandwidth of L2, loads", "l2.bandwidth", l2 / 2 },
-		[LAST_LEVEL] = { "bandwidth of the last level, loads", "llc.bandwidth", seen && llc > 4 * l2 ? MIN(llc / 2, 8 * l2) : 2 * l2 },
+		[LAST_LEVEL] = { "bandwidth of the last level, loads", "llc.bandwidth",
+		  seen && llc > 4 * l2 ? MIN(llc / 2, 8 * l2) : 2 * l2 },
 		[MEMORY] = { "bandwidth of memory, loads", "dram.bandwidth", a->size },
 	};
 	struct estimate e[G_N_ELEMENTS(rows)];
@@ -410,14 +427,20 @@ static int bandwidths(struct experiment *x, struct memory_area *a)
 		double kilobytes = (double)bytes[i] / 1024;
 
 		if (i == L1 && e[i].value < x->parent->desc.l1d_bandwidth)
-			findings_add(x->findings, rows[i].name, "bytes/cycle", e[i], NULL, 0,
-			             "what %d-byte loads reach: the ports limit it, l1d.bandwidth is left to the parent", x->bench->avx ? 32 : 16);
+			findings_add(
+				x->findings, rows[i].name, "bytes/cycle", e[i], NULL, 0,
+				"what %d-byte loads reach: the ports limit it, l1d.bandwidth is left to the parent",
+				x->bench->avx ? 32 : 16);
 		else if (i == LAST_LEVEL && e[i].value < e[MEMORY].value * 1.5)
-			findings_leave(x->findings, rows[i].name, rows[i].param, "%.0f KiB in order come at %.1f bytes a cycle, and memory's at %.1f: others may have taken it",
+			findings_leave(x->findings, rows[i].name, rows[i].param,
+			               "%.0f KiB in order come at %.1f bytes a cycle, and memory's at %.1f: others may "
+			               "have taken it",
 			               kilobytes, e[i].value, e[MEMORY].value);
 		else
-			findings_add(x->findings, rows[i].name, "bytes/cycle", e[i], rows[i].param, i == MEMORY ? e[i].value * mhz : e[i].value,
-			             i == MEMORY ? "%.1f GB/s" : "%.0f KiB in order", i == MEMORY ? e[i].value * mhz / 1000 : kilobytes);
+			findings_add(x->findings, rows[i].name, "bytes/cycle", e[i], rows[i].param,
+			             i == MEMORY ? e[i].value * mhz : e[i].value,
+			             i == MEMORY ? "%.1f GB/s" : "%.0f KiB in order",
+			             i == MEMORY ? e[i].value * mhz / 1000 : kilobytes);
 	}
 	return ret;
 }

@@ -1,11 +1,11 @@
 /*
  * The memory hierarchy: load-to-use latency and bandwidth of each level, line-fill buffers, TLBs and page walks.
  *
- * Latency: a chain of loads through all lines of a footprint in random order, on huge pages, so that neither prefetchers
- * nor TLBs have a part in it. The size of the last level is that which answers: in a guest often far less than the
- * processor's data sheet says. Bandwidth: 16- or 32-byte loads in order, prefetchers on. Line-fill buffers: how many
- * random loads that know their addresses overlap, by the latency of one over the time each takes. TLBs: a chain
- * through one line of each page, less the same number of lines behind one another.
+ * Latency: a chain of loads through all lines of a footprint in random order, on huge pages, so that neither
+ * prefetchers nor TLBs have a part in it. The size of the last level is that which answers: in a guest often far less
+ * than the processor's data sheet says. Bandwidth: 16- or 32-byte loads in order, prefetchers on. Line-fill buffers:
+ * how many random loads that know their addresses overlap, by the latency of one over the time each takes. TLBs: a
+ * chain through one line of each page, less the same number of lines behind one another.
  */
 #ifndef CYCLEWISE_CALIBRATE_MEMORY_H
 #define CYCLEWISE_CALIBRATE_MEMORY_H
@@ -31,8 +31,8 @@ int memory_area_init(struct memory_area *a, size_t size, bool huge);
 void memory_area_fini(struct memory_area *a);
 
 /*
- * A chain through `n` elements in random order, each `stride` bytes behind the one before: in the lines of a small page in
- * turn (rotate), or always in the first. a->cell is left at its beginning. The same for the same seed.
+ * A chain through `n` elements in random order, each `stride` bytes behind the one before: in the lines of a small page
+ * in turn (rotate), or always in the first. a->cell is left at its beginning. The same for the same seed.
  */
 void memory_chain(struct memory_area *a, size_t n, size_t stride, bool rotate, uint64_t seed);
 

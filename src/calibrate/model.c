@@ -36,7 +36,8 @@ static void take(void *ctx, const struct timed *t, size_t n)
 	}
 }
 
-static struct step step_of(struct parent *p, const struct sequence *s, const struct model_access *access, unsigned k, bool counted)
+static struct step step_of(struct parent *p, const struct sequence *s, const struct model_access *access, unsigned k,
+                           bool counted)
 {
 	uint32_t index = code_add(p->code, p->pc, s->bytes[k], s->length[k]);
 	const struct insn *in = code_insn(p->code, index);
@@ -52,7 +53,8 @@ static struct step step_of(struct parent *p, const struct sequence *s, const str
 	return step;
 }
 
-int model_round(struct parent *p, struct core_desc *d, const struct sequence *s, const struct model_access *access, double *cycles)
+int model_round(struct parent *p, struct core_desc *d, const struct sequence *s, const struct model_access *access,
+                double *cycles)
 {
 	const struct core_ops *ooo = core_find("ooo");
 	struct commits commits = { 0 };

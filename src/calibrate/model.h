@@ -1,8 +1,9 @@
 /*
- * What the detailed core makes of a few instructions over and over: the part of a measured time that is not the event's own,
- * where the description already has it.
+ * What the detailed core makes of a few instructions over and over: the part of a measured time that is not the event's
+ * own, where the description already has it.
  *
- * Straight code, whose caches, TLBs and branches never cost anything. Place: beside parent.h, whose bounds know of no queues.
+ * Straight code, whose caches, TLBs and branches never cost anything. Place: beside parent.h, whose bounds know of no
+ * queues.
  */
 #ifndef CYCLEWISE_CALIBRATE_MODEL_H
 #define CYCLEWISE_CALIBRATE_MODEL_H
@@ -21,6 +22,7 @@ struct model_access {
 };
 
 /* Cycles that a round of the sequence takes, access[k] the k-th instruction's; d->ideal is set. 0 or -errno. */
-int model_round(struct parent *p, struct core_desc *d, const struct sequence *s, const struct model_access *access, double *cycles);
+int model_round(struct parent *p, struct core_desc *d, const struct sequence *s, const struct model_access *access,
+                double *cycles);
 
 #endif

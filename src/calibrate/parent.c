@@ -14,7 +14,8 @@ int parent_init(struct parent *p, const char *core)
 	ret = core_desc_load(&p->desc, core);
 	if (!ret)
 		ret = code_new(&p->code, &(struct code_config){
-			.isa = ISA_X86_64, .cpu = p->desc.cpu, .features = p->desc.features, .ports = p->desc.port_names,
+			.isa = ISA_X86_64, .cpu = p->desc.cpu, .features = p->desc.features,
+			.ports = p->desc.port_names,
 			.units = p->desc.unit_names, .costs = *p->desc.costs_path ? p->desc.costs_path : NULL });
 	if (!ret)
 		ret = decoder_new(&p->decoder, "x86_64-linux-gnu", p->desc.cpu, p->desc.features);
@@ -95,14 +96,16 @@ static unsigned execute(const struct parent *p, const struct insn *i, struct cha
 		t = 0;
 	if (i->flags & INSN_LOAD) {
 		bool simple = i->flags & INSN_SIMPLE_ADDR && i->nr_addr && c->loaded[i->addr[0]];
-		unsigned latency = (unsigned)(simple ? p->desc.l1d_simple_latency : p->desc.l1d_latency) + i->load_extra + i->address_extra;
+		unsigned latency = (unsigned)(simple ? p->desc.l1d_simple_latency : p->desc.l1d_latency) +
+		                   i->load_extra + i->address_extra;
 
 		t = MAX(t, addresses + latency);
 	}
 	for (unsigned k = 0; k < i->nr_dst; k++) {
 		uint8_t reg = i->dst[k], latency = i->dst_latency[k];
 
-		c->ready[reg] = latency & DST_WRITEBACK ? addresses + (latency & 127) : t + (vanishes(p, i) ? 0 : latency);
+		c->ready[reg] =
+			latency & DST_WRITEBACK ? addresses + (latency & 127) : t + (vanishes(p, i) ? 0 : latency);
 		c->loaded[reg] = pure;
 		c->integer[reg] = i->flags & INSN_VINT;
 		c->bypass[reg] = vanishes(p, i) ? c->bypass[i->data[0]] : i->bypass;

@@ -19,15 +19,16 @@ static int time_line(const struct experiment *x, const char *before, const char 
 
 	for (int i = 0; i < REPEAT; i++)
 		g_string_append(body, line);
-	ret = bench_measure_text(x->bench, &(struct kernel_text){ .before = before, .body = body->str, .wide = true }, e);
+	ret = bench_measure_text(x->bench, &(struct kernel_text){ .before = before, .body = body->str, .wide = true },
+	                         e);
 	*e = estimate_scaled(*e, 1.0 / REPEAT);
 	g_string_free(body, TRUE);
 	return ret;
 }
 
 /*
- * Loads, `loads` in a round, from one of two places that have just been written, of which it cannot be known beforehand: where
- * it always is the same, Zen renames memory, and the load takes no time.
+ * Loads, `loads` in a round, from one of two places that have just been written, of which it cannot be known
+ * beforehand: where it always is the same, Zen renames memory, and the load takes no time.
  */
 static int changing_source(struct experiment *x, unsigned loads, struct estimate *e)
 {
@@ -43,16 +44,23 @@ static int changing_source(struct experiment *x, unsigned loads, struct estimate
 		memcpy(x->bench->scratch + PLACES + i * sizeof place, &place, sizeof place);
 	}
 	for (unsigned i = 0; i < loads; i++)
-		g_string_append_printf(body, "movq %%rax, 64(%%rdi)\nmovq %%rax, 128(%%rdi)\nmovq %u(%%r9), %%r10\nmovq 64(%%rdi,%%r10), %%rax\n", 8 * i);
+		g_string_append_printf(body,
+		                       "movq %%rax, 64(%%rdi)\nmovq %%rax, 128(%%rdi)\nmovq %u(%%r9), %%r10\nmovq "
+		                       "64(%%rdi,%%r10), %%rax\n",
+		                       8 * i);
 	g_string_append_printf(body, "addq $%u, %%r9\n", 8 * loads);
-	ret = bench_make(x->bench, &(struct kernel_text){ .before = "leaq 4096(%rdi), %r9\n", .body = body->str }, &k.run);
+	ret = bench_make(x->bench, &(struct kernel_text){ .before = "leaq 4096(%rdi), %r9\n", .body = body->str },
+	                 &k.run);
 	if (!ret)
 		*e = estimate_scaled(bench_measure(x->bench, &k), 1.0 / loads);
 	g_string_free(body, TRUE);
 	return ret;
 }
 
-/* The least by rounds of some lengths: on Zen 3 some take up to 1.5 cycles a load longer, for no reason that is known. */
+/*
+ * The least by rounds of some lengths: on Zen 3 some take up to 1.5 cycles a load longer, for no reason that is
+ * known.
+ */
 static int forwarding_at_best(struct experiment *x, struct estimate *e)
 {
 	static const unsigned loads[] = { 24, 30, 40, 48, 60, 72, 96, 120 };
@@ -87,14 +95,16 @@ static int failed_forwarding(struct experiment *x)
 	if (!ret)
 		ret = model_round(x->parent, &d, &together_bytes, together_access, &without);
 	if (!ret)
-		findings_add(x->findings, "store to load, two into one", "cycles", e, "forward.fail_penalty", fmax(0, e.value - without),
-		             "beyond the %.0f that the model has without it, to the write of the store and of the load", without);
+		findings_add(x->findings, "store to load, two into one", "cycles", e, "forward.fail_penalty",
+		             fmax(0, e.value - without),
+		             "beyond the %.0f that the model has without it, to the write of the store and of the load",
+		             without);
 	return ret;
 }
 
 /*
- * What a load takes that gets at `between` stores what was stored before them: by a chain through it, less the chain past it.
- * The code stands so many bytes further on.
+ * What a load takes that gets at `between` stores what was stored before them: by a chain through it, less the chain
+ * past it. The code stands so many bytes further on.
  */
 static int renamed_over(struct experiment *x, unsigned between, unsigned further, struct estimate *e)
 {
@@ -148,7 +158,8 @@ static int renaming(struct experiment *x, double forwarded)
 		if (!between)
 			first = e;
 		if (e.noisy) {
-			findings_leave(x->findings, "stores that rename remembers", "forward.renamed", "too noisy with %u stores between", between);
+			findings_leave(x->findings, "stores that rename remembers", "forward.renamed",
+			               "too noisy with %u stores between", between);
 			return 0;
 		}
 		if (e.value < forwarded / 2)
@@ -156,8 +167,8 @@ static int renaming(struct experiment *x, double forwarded)
 		else
 			to = between;
 	}
-	findings_add(x->findings, "stores that rename remembers", "stores", estimate_exact(from), "forward.renamed", from,
-	             "a load right behind the store takes %.2f cycles", fmax(0, first.value));
+	findings_add(x->findings, "stores that rename remembers", "stores", estimate_exact(from), "forward.renamed",
+	             from, "a load right behind the store takes %.2f cycles", fmax(0, first.value));
 	return 0;
 }
 
@@ -215,12 +226,14 @@ static int mispredictions(struct experiment *x)
 	if (ret)
 		return ret;
 	e = estimate_scaled(estimate_minus(random, constant), 2);
-	findings_add(x->findings, "mispredicted branch, its load included", "cycles", e, NULL, 0, "half of a random pattern is mispredicted");
+	findings_add(x->findings, "mispredicted branch, its load included", "cycles", e, NULL, 0,
+	             "half of a random pattern is mispredicted");
 	e = estimate_minus(e, estimate_exact(load + 1));
 	path = d->uopcache_sets ? d->uopcache_latency : d->fetch_latency + d->decode_latency;
 	findings_add(x->findings, "refill after a mispredicted branch", "cycles", e, "branch.mispredict",
 	             e.value - path - d->rename_latency - d->issue_latency,
-	             "without %.0f cycles of the load and the compare; of it %.0f from fetch to the queue, %d to rename, %d to issue, as the parent has them",
+	             "without %.0f cycles of the load and the compare; of it %.0f from fetch to the queue, %d to "
+	             "rename, %d to issue, as the parent has them",
 	             load + 1, path, d->rename_latency, d->issue_latency);
 	return 0;
 }
@@ -231,12 +244,16 @@ static int splits(struct experiment *x)
 	static const struct {
 		const char *name, *param, *before, *aligned, *split;
 	} rows[] = {
-		{ "load across lines", "split.line_latency", "leaq 128(%rdi), %r8\nmovq %r8, (%r8)\nleaq 60(%rdi), %r9\nmovq %r9, (%r9)\n",
+		{ "load across lines", "split.line_latency",
+		  "leaq 128(%rdi), %r8\nmovq %r8, (%r8)\nleaq 60(%rdi), %r9\nmovq %r9, (%r9)\n",
 		  "movq (%r8), %r8\n", "movq (%r9), %r9\n" },
-		{ "load across pages", "split.page_latency", "leaq 128(%rdi), %r8\nmovq %r8, (%r8)\nleaq 4092(%rdi), %r9\nmovq %r9, (%r9)\n",
+		{ "load across pages", "split.page_latency",
+		  "leaq 128(%rdi), %r8\nmovq %r8, (%r8)\nleaq 4092(%rdi), %r9\nmovq %r9, (%r9)\n",
 		  "movq (%r8), %r8\n", "movq (%r9), %r9\n" },
-		{ "store across lines", "split.line_store", "leaq 64(%rdi), %r8\nleaq 60(%rdi), %r9\n", "movq %rcx, (%r8)\n", "movq %rcx, (%r9)\n" },
-		{ "store across pages", "split.page_store", "leaq 64(%rdi), %r8\nleaq 4092(%rdi), %r9\n", "movq %rcx, (%r8)\n", "movq %rcx, (%r9)\n" },
+		{ "store across lines", "split.line_store", "leaq 64(%rdi), %r8\nleaq 60(%rdi), %r9\n",
+		  "movq %rcx, (%r8)\n", "movq %rcx, (%r9)\n" },
+		{ "store across pages", "split.page_store", "leaq 64(%rdi), %r8\nleaq 4092(%rdi), %r9\n",
+		  "movq %rcx, (%r8)\n", "movq %rcx, (%r9)\n" },
 	};
 	int ret = 0;
 
@@ -251,7 +268,8 @@ static int splits(struct experiment *x)
 		if (ret)
 			break;
 		e = estimate_minus(e, aligned);
-		findings_add(x->findings, rows[i].name, "cycles", e, rows[i].param, fmax(0, e.value), "beyond an aligned one");
+		findings_add(x->findings, rows[i].name, "cycles", e, rows[i].param, fmax(0, e.value),
+		             "beyond an aligned one");
 	}
 	return ret;
 }
@@ -266,8 +284,8 @@ static int aliases(struct experiment *x)
 		ret = time_line(x, "leaq 4160(%rdi), %r8\n", "movq %rcx, (%rdi)\nmovq (%r8), %rbx\n", &other);
 	if (!ret) {
 		alias = estimate_minus(alias, other);
-		findings_add(x->findings, "load 4 KiB behind a store", "cycles", alias, "alias4k.penalty", fmax(0, alias.value),
-		             "beyond one that is no alias");
+		findings_add(x->findings, "load 4 KiB behind a store", "cycles", alias, "alias4k.penalty",
+		             fmax(0, alias.value), "beyond one that is no alias");
 	}
 	return ret;
 }

@@ -25,7 +25,8 @@ static bool fits(const struct port_puzzle *p, unsigned c, uint16_t set)
 	for (unsigned k = 0; k < c; k++) {
 		unsigned shared = count(set & p->found[k]);
 
-		if (p->shared[c][k] != PORTS_UNKNOWN ? shared != (unsigned)p->shared[c][k] : shared && !(p->parent[c] & p->parent[k]))
+		if (p->shared[c][k] != PORTS_UNKNOWN ? shared != (unsigned)p->shared[c][k]
+		                                     : shared && !(p->parent[c] & p->parent[k]))
 			return false;
 	}
 	return true;
@@ -35,9 +36,13 @@ static bool solve_from(struct port_puzzle *p, unsigned c, unsigned *steps)
 {
 	if (c == p->nr)
 		return true;
-	/* Nearest to the parent first: by the number of ports that differ. The sets within allowed[c] in ascending order. */
+	/*
+	 * Nearest to the parent first: by the number of ports that differ. The sets within allowed[c] in ascending
+	 * order.
+	 */
 	for (unsigned distance = 0; distance <= CORE_PORTS; distance++)
-		for (uint16_t allowed = p->allowed[c], set = (uint16_t)-allowed & allowed; set; set = (uint16_t)(set - allowed) & allowed) {
+		for (uint16_t allowed = p->allowed[c], set = (uint16_t)-allowed & allowed; set;
+		     set = (uint16_t)(set - allowed) & allowed) {
 			if (count(set) != p->size[c] || count(set ^ p->parent[c]) != distance || !fits(p, c, set))
 				continue;
 			if (*steps == 0)
@@ -89,7 +94,8 @@ static unsigned whole_ports(const struct estimate *throughput)
 {
 	double n = 1 / throughput->value;
 
-	if (throughput->noisy || throughput->value <= 0 || n < 1 - whole || round(n) < 1 || fabs(n / round(n) - 1) > whole)
+	if (throughput->noisy || throughput->value <= 0 || n < 1 - whole || round(n) < 1 ||
+	    fabs(n / round(n) - 1) > whole)
 		return 0;
 	return (unsigned)round(n);
 }
@@ -114,7 +120,10 @@ static enum bank bank_of(const struct insn *i)
 	return (enum bank)banks;
 }
 
-/* What runs as often as rename lets through says nothing of ports; what goes from one bank to the other may be two uops. */
+/*
+ * What runs as often as rename lets through says nothing of ports; what goes from one bank to the other may be two
+ * uops.
+ */
 static void add_class(struct ports *p, struct parent *parent, const struct form *f, double width)
 {
 	const struct uop *uop = f->has_throughput ? only_uop(parent, f) : NULL;
@@ -160,7 +169,10 @@ static int time_pair(struct forms *f, const struct port_class *a, const struct p
 	return ret;
 }
 
-/* Slots of rename that REPEAT times `line`, of `each` instructions, pass in a cycle; the loop's own branch is one more. */
+/*
+ * Slots of rename that REPEAT times `line`, of `each` instructions, pass in a cycle; the loop's own branch is
+ * one more.
+ */
 static int time_lines(struct experiment *x, const char *line, unsigned each, struct estimate *e)
 {
 	enum { REPEAT = 480 };
@@ -190,7 +202,10 @@ struct estimate ports_width(struct estimate nops, struct estimate others, bool *
 	return others;
 }
 
-/* What needs no port, or all kinds of ports, so that only rename holds it up: the most of it in a cycle, over all calls. */
+/*
+ * What needs no port, or all kinds of ports, so that only rename holds it up: the most of it in a cycle, over all
+ * calls.
+ */
 static int time_width(struct experiment *x, struct estimate *nops, struct estimate *others)
 {
 	static const struct {
@@ -202,8 +217,10 @@ static int time_width(struct experiment *x, struct estimate *nops, struct estima
 		{ ".byte 0x0f,0x1f,0x40,0x00\n", 1, true },
 		{ "movq %rcx, %rbx\n", 1, false },
 		{ "xorl %ebx, %ebx\n", 1, false },
-		{ "leal 1(%rcx), %ebx\nmovl (%rdi), %r8d\npaddd %xmm1, %xmm2\nleal 1(%rcx), %r9d\nxorl %r10d, %r10d\nmovl 8(%rdi), %r11d\n"
-		  "paddd %xmm1, %xmm3\nleal 1(%rcx), %r12d\n", 8, false },
+		{ "leal 1(%rcx), %ebx\nmovl (%rdi), %r8d\npaddd %xmm1, %xmm2\nleal 1(%rcx), %r9d\nxorl %r10d, "
+		  "%r10d\nmovl 8(%rdi), %r11d\n"
+		  "paddd %xmm1, %xmm3\nleal 1(%rcx), %r12d\n",
+		  8, false },
 	};
 	int ret = 0;
 
@@ -232,7 +249,9 @@ static int measure_width(struct experiment *x, struct forms *f, double *width)
 	int ret = time_width(x, &nops, &others);
 	struct estimate best = ports_width(nops, others, &x->nops_pair);
 
-	for (int i = 0; i < (x->quick ? 5 : 20) && !ret && !(is_whole(&best) && round(best.value) >= x->parent->desc.rename_width); i++) {
+	for (int i = 0;
+	     i < (x->quick ? 5 : 20) && !ret && !(is_whole(&best) && round(best.value) >= x->parent->desc.rename_width);
+	     i++) {
 		g_usleep(50000);
 		ret = time_width(x, &nops, &others);
 		best = ports_width(nops, others, &x->nops_pair);
@@ -240,12 +259,15 @@ static int measure_width(struct experiment *x, struct forms *f, double *width)
 	if (ret)
 		return ret;
 	best.noisy = !is_whole(&best);
-	findings_add(x->findings, "width of rename", "slots/cycle", best, "rename.width", best.value, "nops, eliminated copies, a mix for all ports");
+	findings_add(x->findings, "width of rename", "slots/cycle", best, "rename.width", best.value,
+	             "nops, eliminated copies, a mix for all ports");
 	if (x->nops_pair)
-		findings_add(x->findings, "nops in a slot of rename", "nops/slot", estimate_ratio(nops, best), NULL, 0, "each takes one in the model");
+		findings_add(x->findings, "nops in a slot of rename", "nops/slot", estimate_ratio(nops, best), NULL, 0,
+		             "each takes one in the model");
 	*width = findings_param(x->findings, "rename.width");
 	if (!best.noisy && *width > findings_param(x->findings, "commit.width"))
-		findings_add(x->findings, "width of commit", "slots/cycle", best, "commit.width", *width, "at least that of rename");
+		findings_add(x->findings, "width of commit", "slots/cycle", best, "commit.width", *width,
+		             "at least that of rename");
 	for (size_t i = 0; i < forms_count(f); i++)
 		if (forms_at(f, i)->has_throughput && !forms_at(f, i)->throughput.noisy)
 			*width = fmax(*width, 1 / forms_at(f, i)->throughput.value);
@@ -336,7 +358,8 @@ static bool apart(const struct ports *p, unsigned a, unsigned b)
 		!(connected(p, p->classes[a].parent) & p->classes[b].parent);
 }
 
-static int measure_pairs(struct ports *p, struct experiment *x, struct forms *f, struct port_puzzle *puzzle, double width)
+static int measure_pairs(struct ports *p, struct experiment *x, struct forms *f, struct port_puzzle *puzzle,
+                         double width)
 {
 	int ret = 0;
 
@@ -367,7 +390,10 @@ static int measure_pairs(struct ports *p, struct experiment *x, struct forms *f,
 	return ret;
 }
 
-/* Whether forms of those ports were found to have them: then it is others of that set alone that have more, not the resource. */
+/*
+ * Whether forms of those ports were found to have them: then it is others of that set alone that have more, not the
+ * resource.
+ */
 static bool kept(const struct port_class *classes, unsigned nr, uint16_t parent)
 {
 	for (unsigned c = 0; c < nr; c++)
@@ -385,7 +411,8 @@ void ports_extend(const struct port_class *classes, unsigned nr, struct port_ext
 		if (kept(classes, nr, x[i].parent))
 			continue;
 		for (unsigned c = 0; c < nr; c++)
-			if (classes[c].parent == x[i].parent && !(x[i].parent & ~classes[c].found) && count(classes[c].found) > count(x[i].wider))
+			if (classes[c].parent == x[i].parent && !(x[i].parent & ~classes[c].found) &&
+			    count(classes[c].found) > count(x[i].wider))
 				x[i].wider = classes[c].found;
 	}
 	do {
@@ -480,7 +507,8 @@ static const struct port_class *class_of(const struct ports *p, unsigned n, uint
 	for (unsigned c = 0; c < p->nr; c++) {
 		const struct port_class *k = &p->classes[c];
 
-		if (k->found && k->n == n && k->parent & set && (!best || count(k->parent ^ set) < count(best->parent ^ set)))
+		if (k->found && k->n == n && k->parent & set &&
+		    (!best || count(k->parent ^ set) < count(best->parent ^ set)))
 			best = k;
 	}
 	return best;
@@ -513,8 +541,8 @@ static char *held_uops(const struct ports *p, const struct parent *parent, const
 }
 
 /*
- * All ports of a form's uops, which are several. Where it is faster than they could be, one of them is the simplest that
- * would be as fast. 0 where memory has a part in it.
+ * All ports of a form's uops, which are several. Where it is faster than they could be, one of them is the simplest
+ * that would be as fast. 0 where memory has a part in it.
  */
 static uint16_t compute_ports(const struct parent *parent, const struct form *f)
 {

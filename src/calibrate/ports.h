@@ -3,8 +3,8 @@
  *
  * A form of one uop that runs n times a cycle has n ports. Two forms that each alone would take the same time, run
  * together, take as much longer as they have ports in common: of n and m instances that keep their ports busy for a
- * cycle, all take (n + m) / |union|. So every pair gives the size of an intersection, and the sets that fit all of them,
- * nearest to the parent's, are the ports. Where the processor has more than the parent, new ones are added.
+ * cycle, all take (n + m) / |union|. So every pair gives the size of an intersection, and the sets that fit all of
+ * them, nearest to the parent's, are the ports. Where the processor has more than the parent, new ones are added.
  *
  * Not seen: what two forms share where the width of rename limits them together, uops of forms that have several, and
  * which of several equal ports is which.
@@ -43,8 +43,8 @@ bool ports_solve(struct port_puzzle *p);
 int ports_shared(unsigned na, unsigned nb, double cycles, double width);
 
 /*
- * Slots of rename a cycle, by the rates that nops reach and all else that only rename holds up: the faster, but not that of nops that share a
- * slot, as on Zen 4, which *paired tells. Noisy where nobody can say whether they do.
+ * Slots of rename a cycle, by the rates that nops reach and all else that only rename holds up: the faster, but not
+ * that of nops that share a slot, as on Zen 4, which *paired tells. Noisy where nobody can say whether they do.
  */
 struct estimate ports_width(struct estimate nops, struct estimate others, bool *paired);
 
@@ -69,19 +69,25 @@ struct ports {
 	unsigned nr_solved;                    /* classes that fit */
 	struct port_extension *extensions;     /* [nr_extensions] */
 	size_t nr_extensions;
-	char *names[CORE_PORTS + 1];           /* of the description's ports, the parent's first; NULL-terminated; owned */
+	char *names[CORE_PORTS + 1];           /* of the description's ports, the parent's first; NULL-terminated;
+	                                        * owned */
 	unsigned nr_parent, nr_names;
 };
 
-/* Measures rename's width and all pairs, and solves. What was found for the reader goes into the findings. 0 or -errno. */
+/*
+ * Measures rename's width and all pairs, and solves. What was found for the reader goes into the findings. 0 or
+ * -errno.
+ */
 int ports_measure(struct ports *out, struct experiment *x, struct forms *f);
 void ports_fini(struct ports *p);
 
 /*
- * Widens each set to the widest that a class of it was found to have, unless another class of it was found to have itself, and as far
- * as what lies within another set still lies within it afterwards: the uops of LLVM's forms are told apart by that.
+ * Widens each set to the widest that a class of it was found to have, unless another class of it was found to have
+ * itself, and as far as what lies within another set still lies within it afterwards: the uops of LLVM's forms are told
+ * apart by that.
  */
-void ports_extend(const struct port_class *classes, unsigned nr, struct port_extension *extensions, size_t nr_extensions);
+void ports_extend(const struct port_class *classes, unsigned nr, struct port_extension *extensions,
+                  size_t nr_extensions);
 
 /* What the parent's set of ports has become: itself, or a wider one. */
 uint16_t ports_extended(const struct ports *p, uint16_t set);

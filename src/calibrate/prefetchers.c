@@ -73,7 +73,10 @@ static uint8_t *fresh_page(struct prober *pr)
 	return page;
 }
 
-/* Code that loads the lines of the pattern, rdi the page: by one instruction in a loop, rsi how often, or by one each. */
+/*
+ * Code that loads the lines of the pattern, rdi the page: by one instruction in a loop, rsi how often, or by one
+ * each.
+ */
 static int make_pattern(struct prober *pr, const struct pattern *p, kernel_function **run)
 {
 	GString *body = g_string_new(NULL);
@@ -83,7 +86,8 @@ static int make_pattern(struct prober *pr, const struct pattern *p, kernel_funct
 
 	if (p->one_place) {
 		before = g_strdup_printf("leaq %d(%%rdi), %%r8\n", p->lines[0] * LINE);
-		g_string_append_printf(body, "movq (%%r8), %%rax\nlfence\naddq $%d, %%r8\n", (p->lines[1] - p->lines[0]) * LINE);
+		g_string_append_printf(body, "movq (%%r8), %%rax\nlfence\naddq $%d, %%r8\n",
+		                       (p->lines[1] - p->lines[0]) * LINE);
 	} else {
 		for (int i = 0; i < p->nr; i++)
 			g_string_append_printf(body, "movq %d(%%rdi), %%rax\nlfence\n", p->lines[i] * LINE);
@@ -143,16 +147,18 @@ static bool find_limit(struct prober *pr)
 }
 
 /* The parent's size where there is one, else the usual one, nought where it is not there. */
-static void add_share(struct experiment *x, const char *name, struct estimate share, const char *param, int usual, const char *what)
+static void add_share(struct experiment *x, const char *name, struct estimate share, const char *param, int usual,
+                      const char *what)
 {
 	int32_t parent = findings_param(x->findings, param);
 	double value = share.value > there ? (parent ? parent : usual) : 0;
 
 	if (share.value > absent && share.value <= there)
-		findings_leave(x->findings, name, param, "%s in %.0f%% of the trials: neither there nor absent", what, share.value * 100);
+		findings_leave(x->findings, name, param, "%s in %.0f%% of the trials: neither there nor absent", what,
+		               share.value * 100);
 	else
-		findings_add(x->findings, name, "share", share, param, value, "%s in %.0f%% of the trials%s", what, share.value * 100,
-		             share.value > there && parent ? ", its size is the parent's" : "");
+		findings_add(x->findings, name, "share", share, param, value, "%s in %.0f%% of the trials%s", what,
+		             share.value * 100, share.value > there && parent ? ", its size is the parent's" : "");
 }
 
 static int stream(struct experiment *x, struct prober *pr)
@@ -172,10 +178,11 @@ static int stream(struct experiment *x, struct prober *pr)
 	}
 	if (ret)
 		return ret;
-	add_share(x, "stream prefetcher", nearest, "prefetch.l2_stream", 32, "the line behind ten, each loaded by its own instruction, is there");
+	add_share(x, "stream prefetcher", nearest, "prefetch.l2_stream", 32,
+	          "the line behind ten, each loaded by its own instruction, is there");
 	if (farthest && findings_of(x->findings, "prefetch.l2_stream"))
-		findings_add(x->findings, "lines that a stream runs ahead", "lines", estimate_exact(farthest), "prefetch.l2_stream_ahead", farthest,
-		             "the farthest there");
+		findings_add(x->findings, "lines that a stream runs ahead", "lines", estimate_exact(farthest),
+		             "prefetch.l2_stream_ahead", farthest, "the farthest there");
 	return 0;
 }
 
@@ -186,15 +193,20 @@ int prefetchers_measure(struct experiment *x)
 		int usual, line;
 		struct pattern pattern;
 	} rows[] = {
-		{ "adjacent-line prefetcher", "prefetch.l2_adjacent", "the lower line of a pair is there after one load of the upper", 1, 20, { { 21 }, 1, false } },
-		{ "next-line prefetcher", "prefetch.l1_next", "the line behind two ascending ones is there", 1, 23, { { 21, 22 }, 2, false } },
-		{ "stride prefetcher", "prefetch.l1_stride", "the next of five loads five lines apart, by one instruction, is there", 24, 29,
+		{ "adjacent-line prefetcher", "prefetch.l2_adjacent",
+		  "the lower line of a pair is there after one load of the upper", 1, 20, { { 21 }, 1, false } },
+		{ "next-line prefetcher", "prefetch.l1_next", "the line behind two ascending ones is there", 1, 23,
+		  { { 21, 22 }, 2, false } },
+		{ "stride prefetcher", "prefetch.l1_stride",
+		  "the next of five loads five lines apart, by one instruction, is there", 24, 29,
 		  { { 4, 9 }, 5, true } },
 	};
 	static const struct pattern far_away = { { 20 }, 1, false };
 	struct estimate control;
 	struct memory_area area;
-	struct prober pr = { .bench = x->bench, .area = &area, .seed = 0xd1b54a32d192ed03u, .trials = x->quick ? 60 : 300 };
+	struct prober pr = {
+		.bench = x->bench, .area = &area, .seed = 0xd1b54a32d192ed03u, .trials = x->quick ? 60 : 300
+	};
 	int ret = experiment_step(x, "prefetchers");
 
 	if (!ret)
@@ -202,14 +214,15 @@ int prefetchers_measure(struct experiment *x)
 	if (ret)
 		return ret;
 	if (!find_limit(&pr)) {
-		findings_leave(x->findings, "prefetchers", "prefetch.l1_stride", "flushed lines are no slower than others");
+		findings_leave(x->findings, "prefetchers", "prefetch.l1_stride",
+		               "flushed lines are no slower than others");
 		memory_area_fini(&area);
 		return 0;
 	}
 	ret = share_of(&pr, &far_away, 52, &control);
 	if (!ret && control.value > absent) {
-		findings_leave(x->findings, "prefetchers", "prefetch.l1_stride", "a line that nothing is near is there in %.0f%% of the trials",
-		               control.value * 100);
+		findings_leave(x->findings, "prefetchers", "prefetch.l1_stride",
+		               "a line that nothing is near is there in %.0f%% of the trials", control.value * 100);
 		memory_area_fini(&area);
 		return 0;
 	}

@@ -97,11 +97,13 @@ double estimate_round(struct estimate e, double known)
 bool company_crowds(struct company *c, double cycles)
 {
 	static const double crowd = 0.05, agree = 0.01;
-	static const double more = 1.04;  /* times the least: the clock's error is less, a busy sibling takes a fifth and more */
+	static const double more = 1.04;  /* times the least: the clock's error is less, a busy sibling takes a fifth
+	                                   * and more */
 
 	c->recent[c->nr_recent++] = cycles;
 	if (c->nr_recent == COMPANY_RECENT) {
-		struct estimate e = estimate_floor(c->recent, COMPANY_RECENT, (unsigned)(crowd * COMPANY_RECENT), agree);
+		struct estimate e =
+			estimate_floor(c->recent, COMPANY_RECENT, (unsigned)(crowd * COMPANY_RECENT), agree);
 
 		if (!e.noisy && (c->least == 0 || e.value < c->least))
 			c->least = e.value;

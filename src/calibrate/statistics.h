@@ -16,7 +16,8 @@
 /* A value with its spread. Invariant: low <= value <= high where samples > 0. */
 struct estimate {
 	double value;
-	double low, high;          /* the samples that agree lie between; where noisy: the fastest twentieth and the median */
+	double low, high;          /* the samples that agree lie between; where noisy: the fastest twentieth and the
+	                            * median */
 	unsigned agreeing, samples;
 	bool noisy;                /* no crowd was found: value is the median, for the reader alone */
 };
@@ -36,27 +37,32 @@ struct estimate estimate_ratio(struct estimate a, struct estimate b);
 struct estimate estimate_scaled(struct estimate a, double factor);
 
 /*
- * The nearest integer, but `known` where the spread does not tell these two apart: they are neighbours, and the point halfway between
- * them lies within [low, high] and is nearer to the value than either. What takes two and a half cycles would be rounded by chance.
+ * The nearest integer, but `known` where the spread does not tell these two apart: they are neighbours, and the point
+ * halfway between them lies within [low, high] and is nearer to the value than either. What takes two and a half cycles
+ * would be rounded by chance.
  */
 double estimate_round(struct estimate e, double known);
 
 enum { COMPANY_RECENT = 400 };
 
 /*
- * Which samples had the core for themselves, by how many cycles a no-op took beside each. A sibling thread that is busy makes it
- * more; what is common to all samples cannot be told. Zero: nothing seen yet.
+ * Which samples had the core for themselves, by how many cycles a no-op took beside each. A sibling thread that is busy
+ * makes it more; what is common to all samples cannot be told. Zero: nothing seen yet.
  *
  * accuracy/ tells them so, too, but has few samples in a process, where no crowd would be found: see accuracy/clock.c.
  */
 struct company {
 	double recent[COMPANY_RECENT]; /* cycles a no-op took beside the latest samples */
 	unsigned nr_recent;
-	double least;              /* the lowest floor so far, estimate_floor() of COMPANY_RECENT each; 0: not known yet */
+	double least;              /* the lowest floor so far, estimate_floor() of COMPANY_RECENT each; 0: not known
+	                            * yet */
 	unsigned crowded;          /* samples in a row */
 };
 
-/* Whether a sample beside which a no-op took so many cycles was crowded. Before COMPANY_RECENT have been seen, none is. */
+/*
+ * Whether a sample beside which a no-op took so many cycles was crowded. Before COMPANY_RECENT have been seen,
+ * none is.
+ */
 bool company_crowds(struct company *c, double cycles);
 
 /* A step up in y over x: where a structure of x entries is full. */

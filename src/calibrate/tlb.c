@@ -22,7 +22,8 @@ struct scan {
 };
 
 /* What translation adds to a load in a chain through so many pages. */
-static int extra_of(const struct experiment *x, struct memory_area *small, struct memory_area *huge, size_t pages, struct estimate *e)
+static int extra_of(const struct experiment *x, struct memory_area *small, struct memory_area *huge, size_t pages,
+                    struct estimate *e)
 {
 	struct estimate lines;
 	int ret;
@@ -64,18 +65,24 @@ static int scan(const struct experiment *x, struct memory_area *small, struct me
 }
 
 /* Ways that go with so many entries: all of them where the parent is fully associative. */
-static void add_entries(struct experiment *x, const char *name, const char *entries, const char *ways_param, struct knee k)
+static void add_entries(struct experiment *x, const char *name, const char *entries, const char *ways_param,
+                        struct knee k)
 {
 	int32_t parent_entries = findings_param(x->findings, entries), ways = findings_param(x->findings, ways_param);
 	double at = round(k.at / 8) * 8;
-	struct estimate e = { .value = k.at, .low = k.low, .high = k.high, .agreeing = 1, .samples = 1, .noisy = k.high > broad * k.low };
+	struct estimate e = {
+		.value = k.at, .low = k.low, .high = k.high, .agreeing = 1, .samples = 1,
+		.noisy = k.high > broad * k.low,
+	};
 	bool full = ways >= parent_entries;
 
 	if (!full)
 		at = fmax(1, round(k.at / ways)) * ways;
-	findings_add(x->findings, name, "pages", e, entries, at, "the step from %.1f to %.1f cycles", k.before, k.after);
+	findings_add(x->findings, name, "pages", e, entries, at, "the step from %.1f to %.1f cycles", k.before,
+	             k.after);
 	if (full)
-		findings_add(x->findings, name, "ways", estimate_exact(at), ways_param, at, "fully associative, as the parent's");
+		findings_add(x->findings, name, "ways", estimate_exact(at), ways_param, at,
+		             "fully associative, as the parent's");
 }
 
 /* The first point that lies clear of a step that ends at `end`. */
@@ -107,24 +114,31 @@ int tlb_measure(struct experiment *x)
 		k = find_knee(first.pages, first.extra, first.n, 2);
 		if (k.found) {
 			add_entries(x, "first level of the data TLB", "dtlb.entries", "dtlb.ways", k);
-			findings_add(x->findings, "hit of the second-level TLB", "cycles", first.e[first.n - 1], "stlb.latency",
-			             first.e[first.n - 1].value, "at %.0f pages", first.pages[first.n - 1]);
+			findings_add(x->findings, "hit of the second-level TLB", "cycles", first.e[first.n - 1],
+			             "stlb.latency", first.e[first.n - 1].value, "at %.0f pages",
+			             first.pages[first.n - 1]);
 		} else {
-			findings_leave(x->findings, "first level of the data TLB", "dtlb.entries", "no step up to %.0f pages", first.pages[first.n - 1]);
+			findings_leave(x->findings, "first level of the data TLB", "dtlb.entries",
+			               "no step up to %.0f pages", first.pages[first.n - 1]);
 		}
-		/* Far behind the step the page tables themselves fall out of the caches: what counts is where walks begin. */
+		/*
+		 * Far behind the step the page tables themselves fall out of the caches: what counts is where walks
+		 * begin.
+		 */
 		for (size_t i = 0; i < second.n; i++)
 			second.extra[i] = fmin(second.extra[i], 40);
 		k = find_knee(second.pages, second.extra, second.n, 1.5);
 		if (k.found) {
 			struct estimate e = behind(&second, k.high);
-			double known = findings_param(x->findings, "stlb.latency") + findings_param(x->findings, "l2.latency");
+			double known =
+				findings_param(x->findings, "stlb.latency") + findings_param(x->findings, "l2.latency");
 
 			add_entries(x, "second level of the TLB", "stlb.entries", "stlb.ways", k);
 			findings_add(x->findings, "page walk", "cycles", e, "walk.overhead", e.value - known,
 			             "in all; without the second level's cycles and a load from L2");
 		} else {
-			findings_leave(x->findings, "second level of the TLB", "stlb.entries", "no step up to %d pages", MAX_PAGES);
+			findings_leave(x->findings, "second level of the TLB", "stlb.entries", "no step up to %d pages",
+			               MAX_PAGES);
 		}
 	}
 	memory_area_fini(&huge);

@@ -25,8 +25,8 @@ struct filler {
 };
 
 /*
- * Where two nops take one slot: on a Zen 4 they take one entry, too, and so do two comparisons, or two copies that rename does. Those that
- * follow each other here do not, and of each there are no more than the other structures hold.
+ * Where two nops take one slot: on a Zen 4 they take one entry, too, and so do two comparisons, or two copies that
+ * rename does. Those that follow each other here do not, and of each there are no more than the other structures hold.
  */
 static const struct filler reorder_mix = {
 	"reorder buffer", "operations",
@@ -37,9 +37,12 @@ static const struct filler reorder_mix = {
 /* r10: 0, once the miss is there; xmm0: the same. */
 static const struct filler fillers[] = {
 	{ "reorder buffer", "nops", { "nop\n" }, "rob.entries", 2, "nops between two misses, which it holds too" },
-	{ "integer register file", "results", { "leal 1(%rcx), %r#d\n" }, "prf.integer", 32, "results behind a miss, and 32 architectural as the model counts them" },
-	{ "vector register file", "results", { "paddd %xmm1, %xmm#\n" }, "prf.vector", 32, "results behind a miss, and 32 architectural as the model counts them" },
-	{ "load queue", "loads", { "cmpl %ecx, (%rdi)\n" }, "load_queue.entries", 2, "loads between two misses, which it holds too" },
+	{ "integer register file", "results", { "leal 1(%rcx), %r#d\n" }, "prf.integer", 32,
+	  "results behind a miss, and 32 architectural as the model counts them" },
+	{ "vector register file", "results", { "paddd %xmm1, %xmm#\n" }, "prf.vector", 32,
+	  "results behind a miss, and 32 architectural as the model counts them" },
+	{ "load queue", "loads", { "cmpl %ecx, (%rdi)\n" }, "load_queue.entries", 2,
+	  "loads between two misses, which it holds too" },
 	{ "store queue", "stores", { "movl %ecx, 64(%rdi)\n" }, "store_queue.entries", 0, "stores behind a miss" },
 	{ "scheduler, integer", "operations", { "leal 1(%r10), %r#d\n" }, NULL, 1, "operations that wait for a miss" },
 	{ "scheduler, loads", "loads", { "movl 128(%rdi,%r10), %r#d\n" }, NULL, 1, "loads that wait for a miss" },
@@ -119,8 +122,8 @@ static int round_of(const struct experiment *x, const struct filler *f, struct c
  * The step between `from` and `to` fillers. A sibling thread that wakes up takes its share of every structure: so each
  * number is tried at several times, the fastest counts, and fewer fillers are no slower than more.
  */
-static int scan(const struct experiment *x, const struct filler *f, struct cells *cells, double from, double to, double factor,
-                double least, struct knee *k)
+static int scan(const struct experiment *x, const struct filler *f, struct cells *cells, double from, double to,
+                double factor, double least, struct knee *k)
 {
 	double n[MAX_POINTS], cycles[MAX_POINTS], once;
 	size_t nr = 0;
@@ -169,13 +172,14 @@ static unsigned ports_of(const struct experiment *x, const struct filler *f)
 
 /*
  * The schedulers that take the filler, by the parent: they share what was found. Where one of them was found already,
- * with fillers that it takes too, the figure is for the reader alone. A queue in front of them is as long as the parent says.
+ * with fillers that it takes too, the figure is for the reader alone. A queue in front of them is as long as the parent
+ * says.
  */
 static void add_schedulers(struct experiment *x, const struct filler *f, struct estimate e)
 {
 	const struct core_desc *d = &x->parent->desc;
-	const int32_t ports[] = { d->sched0_ports, d->sched1_ports, d->sched2_ports, d->sched3_ports, d->sched4_ports, d->sched5_ports,
-	                          d->sched6_ports, d->sched7_ports };
+	const int32_t ports[] = { d->sched0_ports, d->sched1_ports, d->sched2_ports, d->sched3_ports,
+		                  d->sched4_ports, d->sched5_ports, d->sched6_ports, d->sched7_ports };
 	int32_t wanted = (int32_t)ports_of(x, f);
 	unsigned nr = 0, queued = 0;
 	bool known = false;
@@ -189,14 +193,17 @@ static void add_schedulers(struct experiment *x, const struct filler *f, struct 
 		known = known || (ports[n] & wanted && findings_of(x->findings, name));
 	}
 	if (!nr || known) {
-		findings_add(x->findings, f->name, f->unit, e, NULL, 0, "%s; the parent has no scheduler for them alone", f->note);
+		findings_add(x->findings, f->name, f->unit, e, NULL, 0,
+		             "%s; the parent has no scheduler for them alone", f->note);
 		return;
 	}
 	for (size_t n = 0; n < G_N_ELEMENTS(ports); n++) {
 		snprintf(name, sizeof name, "sched%zu.entries", n);
 		if (ports[n] & wanted)
-			findings_add(x->findings, f->name, f->unit, e, name, fmax(1, (e.value + f->extra - queued) / nr),
-			             "%s, in %u schedulers of the parent's, and %u in its queue in front of them", f->note, nr, queued);
+			findings_add(x->findings, f->name, f->unit, e, name,
+			             fmax(1, (e.value + f->extra - queued) / nr),
+			             "%s, in %u schedulers of the parent's, and %u in its queue in front of them",
+			             f->note, nr, queued);
 	}
 }
 
@@ -213,7 +220,10 @@ static double most_of(const struct experiment *x, const struct filler *f)
 
 static void add(struct experiment *x, const struct filler *f, struct knee k)
 {
-	struct estimate e = { .value = k.at, .low = k.low, .high = k.high, .agreeing = 1, .samples = 1, .noisy = k.high > k.low * broad };
+	struct estimate e = {
+		.value = k.at, .low = k.low, .high = k.high, .agreeing = 1, .samples = 1,
+		.noisy = k.high > k.low * broad,
+	};
 	const struct finding *rob = findings_of(x->findings, "rob.entries");
 	bool shared = !findings_of(x->findings, "rename.width");
 	double most = 0.9 * (rob ? rob->estimate.low : x->parent->desc.rob_entries);
@@ -221,13 +231,16 @@ static void add(struct experiment *x, const struct filler *f, struct knee k)
 	if (!k.found)
 		findings_leave(x->findings, f->name, f->param, "no step up to %.0f %s", most_of(x, f), f->unit);
 	else if (f->param && !is_reorder(f) && k.high > most)
-		findings_leave(x->findings, f->name, f->param, "at least %.0f: the reorder buffer may be full first", k.at);
+		findings_leave(x->findings, f->name, f->param, "at least %.0f: the reorder buffer may be full first",
+		               k.at);
 	else if (f->param && shared && k.at + f->extra < half * findings_param(x->findings, f->param))
-		findings_leave(x->findings, f->name, f->param,
-		               "%.0f, but rename's width says that another thread shares the core, and this may be its part", k.at);
+		findings_leave(
+			x->findings, f->name, f->param,
+			"%.0f, but rename's width says that another thread shares the core, and this may be its part",
+			k.at);
 	else if (f->param)
-		findings_add(x->findings, f->name, f->unit, e, f->param, k.at + f->extra, "%s: a step from %.0f to %.0f cycles", f->note,
-		             k.before, k.after);
+		findings_add(x->findings, f->name, f->unit, e, f->param, k.at + f->extra,
+		             "%s: a step from %.0f to %.0f cycles", f->note, k.before, k.after);
 	else
 		add_schedulers(x, f, e);
 }

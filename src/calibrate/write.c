@@ -15,8 +15,8 @@ static void append_estimate(GString *s, const struct estimate *e, const char *un
 {
 	g_string_append_printf(s, "%.*f %s", e->value < 1000 && e->value != floor(e->value) ? 2 : 0, e->value, unit);
 	if (e->samples > 1)
-		g_string_append_printf(s, " (%.2f to %.2f, %u of %u samples%s)", e->low, e->high, e->agreeing, e->samples,
-		                       e->noisy ? ", too noisy" : "");
+		g_string_append_printf(s, " (%.2f to %.2f, %u of %u samples%s)", e->low, e->high, e->agreeing,
+		                       e->samples, e->noisy ? ", too noisy" : "");
 	else if (e->high > e->low)
 		g_string_append_printf(s, " (%.2f to %.2f)", e->low, e->high);
 }
@@ -43,21 +43,27 @@ static void append_head(GString *s, const struct written *w, const char *costs_n
 
 	g_string_append_printf(s, "# Measured by timing alone, by cyclewise calibrate %s, on:\n#   ", w->version);
 	append_words(s, h->brand);
-	g_string_append_printf(s, " (%s, family %u, model %u, stepping %u)%s\n", h->vendor, h->family, h->model, h->stepping,
-	                       h->guest ? ", a guest of a hypervisor" : "");
-	g_string_append_printf(s, "# What is not said here is the parent's, %s: %s. The end of the file says what was looked for and left to it.\n"
-	                       "# Spreads are those of the fastest samples that agree.\n", w->core, w->why);
+	g_string_append_printf(s, " (%s, family %u, model %u, stepping %u)%s\n", h->vendor, h->family, h->model,
+	                       h->stepping, h->guest ? ", a guest of a hypervisor" : "");
+	g_string_append_printf(s,
+	                       "# What is not said here is the parent's, %s: %s. The end of the file says what was "
+	                       "looked for and left to it.\n"
+	                       "# Spreads are those of the fastest samples that agree.\n",
+	                       w->core, w->why);
 	g_string_append_printf(s, "\n[core]\ninherit = %s\ntitle = ", w->core);
 	append_words(s, h->brand);
 	g_string_append_printf(s, ", family %u model %u, measured\n", h->family, h->model);
 	if (w->ports && w->ports->nr_names > w->ports->nr_parent) {
 		char *ports = ports_text(w->ports, UINT16_MAX, " ");
 
-		g_string_append_printf(s, "# Measured: of %u pairs of forms %u say how many ports they share; the parent has %u ports.\nports = %s\n",
+		g_string_append_printf(s,
+		                       "# Measured: of %u pairs of forms %u say how many ports they share; the parent "
+		                       "has %u ports.\nports = %s\n",
 		                       w->ports->nr_pairs, w->ports->nr_known, w->ports->nr_parent, ports);
 		g_free(ports);
 	}
-	g_string_append_printf(s, "costs = %s\nsource = timing measurements on this processor by cyclewise calibrate", costs_name);
+	g_string_append_printf(s, "costs = %s\nsource = timing measurements on this processor by cyclewise calibrate",
+	                       costs_name);
 	for (const char *p = w->parent->desc.source; *p; ) {
 		size_t n = strcspn(p, "\n");
 
@@ -77,12 +83,13 @@ static int scheduler_ports(const char *param)
 static void extend_schedulers(const struct written *w, uint16_t ports[CORE_SCHEDULERS])
 {
 	const struct core_desc *d = &w->parent->desc;
-	const int32_t parent[CORE_SCHEDULERS] = { d->sched0_ports, d->sched1_ports, d->sched2_ports, d->sched3_ports, d->sched4_ports,
-	                                          d->sched5_ports, d->sched6_ports, d->sched7_ports };
+	const int32_t parent[CORE_SCHEDULERS] = { d->sched0_ports, d->sched1_ports, d->sched2_ports, d->sched3_ports,
+		                                  d->sched4_ports, d->sched5_ports, d->sched6_ports, d->sched7_ports };
 
 	for (unsigned n = 0; n < CORE_SCHEDULERS; n++)
 		ports[n] = (uint16_t)parent[n];
-	for (unsigned port = w->ports ? w->ports->nr_parent : CORE_PORTS; w->ports && port < w->ports->nr_names; port++) {
+	for (unsigned port = w->ports ? w->ports->nr_parent : CORE_PORTS; w->ports && port < w->ports->nr_names;
+	     port++) {
 		unsigned candidates[CORE_SCHEDULERS], nr = 0;
 		uint16_t beside = 0;
 
@@ -124,7 +131,9 @@ char *write_core_text(const struct written *w, const char *costs_name)
 		if (!f) {
 			char *ports = ports_text(w->ports, schedulers[scheduler], " ");
 
-			g_string_append_printf(s, "# Assumed: a port that was found is fed as those beside it are.\nports = %s\n", ports);
+			g_string_append_printf(
+				s, "# Assumed: a port that was found is fed as those beside it are.\nports = %s\n",
+				ports);
 			g_free(ports);
 			continue;
 		}
@@ -156,8 +165,9 @@ char *write_core_text(const struct written *w, const char *costs_name)
 }
 
 /*
- * The least difference from the parent that is told: half a cycle, which rounding asks for, and its spread to be told apart. Where half of a round trip was deducted
- * and the two ways are not as long as each other, half a cycle of it is the other way's.
+ * The least difference from the parent that is told: half a cycle, which rounding asks for, and its spread to be told
+ * apart. Where half of a round trip was deducted and the two ways are not as long as each other, half a cycle of it is
+ * the other way's.
  */
 static double least_told(const struct form *form)
 {
@@ -169,7 +179,8 @@ int write_latency(const struct form *form)
 	struct estimate delta = estimate_minus(form->latency, estimate_exact(form->parent_latency));
 	double change = estimate_round(delta, 0), latency;
 
-	if (!form->has_latency || form->load || delta.noisy || fabs(delta.value) < least_told(form) || change == 0 || !form->insn->latency)
+	if (!form->has_latency || form->load || delta.noisy || fabs(delta.value) < least_told(form) || change == 0 ||
+	    !form->insn->latency)
 		return -1;
 	latency = form->insn->latency + change;
 	/* Nought is an eliminated move's, which is not a latency to a cost file. */
@@ -183,7 +194,8 @@ int write_load_extra(const struct form *form, const struct form *base)
 
 	if (!form->load || !form->has_latency || form->latency.noisy || !base || !base->load || base->latency.noisy)
 		return -1;
-	delta = estimate_minus(estimate_minus(form->latency, base->latency), estimate_exact(form->parent_latency - base->parent_latency));
+	delta = estimate_minus(estimate_minus(form->latency, base->latency),
+	                       estimate_exact(form->parent_latency - base->parent_latency));
 	if (fabs(delta.value) < least_told(form))
 		return -1;
 	extra = form->insn->load_extra + estimate_round(delta, 0);
@@ -204,13 +216,15 @@ static void append_row(GString *s, const struct form *f, const char *why)
 {
 	g_string_append_printf(s, "#   %-20s %-36s", f->name, f->text);
 	if (f->has_latency)
-		g_string_append_printf(s, " %7.2f%c %6.2f to %-6.2f (%5.2f)", f->latency.value, f->latency.noisy ? '?' : ' ', f->latency.low,
-		                       f->latency.high, f->parent_latency);
+		g_string_append_printf(s, " %7.2f%c %6.2f to %-6.2f (%5.2f)", f->latency.value,
+		                       f->latency.noisy ? '?' : ' ', f->latency.low, f->latency.high,
+		                       f->parent_latency);
 	else
 		g_string_append_printf(s, " %33s", "");
 	if (f->has_throughput)
-		g_string_append_printf(s, " %7.2f%c %6.2f to %-6.2f (%5.2f)", f->throughput.value, f->throughput.noisy ? '?' : ' ',
-		                       f->throughput.low, f->throughput.high, f->parent_throughput);
+		g_string_append_printf(s, " %7.2f%c %6.2f to %-6.2f (%5.2f)", f->throughput.value,
+		                       f->throughput.noisy ? '?' : ' ', f->throughput.low, f->throughput.high,
+		                       f->parent_throughput);
 	g_string_append_printf(s, "%s%s\n", why ? "  left to the parent: " : "", why ? why : "");
 }
 
@@ -244,11 +258,13 @@ static void append_section(GString *s, const struct form *f, int latency, int lo
 	}
 	g_string_append_printf(s, "source = measured: %s:", f->text);
 	if (latency >= 0 || load_extra >= 0)
-		g_string_append_printf(s, " latency %.2f (%.2f to %.2f)%s, the parent's %.2f%s", f->latency.value, f->latency.low, f->latency.high,
-		                       f->single ? "" : ", half of a vmovq round trip deducted", f->parent_latency, uops ? ";" : "");
+		g_string_append_printf(s, " latency %.2f (%.2f to %.2f)%s, the parent's %.2f%s", f->latency.value,
+		                       f->latency.low, f->latency.high,
+		                       f->single ? "" : ", half of a vmovq round trip deducted", f->parent_latency,
+		                       uops ? ";" : "");
 	if (uops)
-		g_string_append_printf(s, " throughput %.2f (%.2f to %.2f), the parent's %.2f", f->throughput.value, f->throughput.low,
-		                       f->throughput.high, f->parent_throughput);
+		g_string_append_printf(s, " throughput %.2f (%.2f to %.2f), the parent's %.2f", f->throughput.value,
+		                       f->throughput.low, f->throughput.high, f->parent_throughput);
 	g_string_append_c(s, '\n');
 }
 
@@ -260,7 +276,8 @@ static int append_ports(GString *s, const struct written *w)
 	bool any = false;
 	int ret = 0;
 
-	g_string_append(s, "#\n# Ports by throughputs of pairs, each class by one of its forms: times a cycle, the parent's ports, those found.\n");
+	g_string_append(s, "#\n# Ports by throughputs of pairs, each class by one of its forms: times a cycle, the "
+	                   "parent's ports, those found.\n");
 	for (unsigned c = 0; c < w->ports->nr; c++) {
 		const struct port_class *k = &w->ports->classes[c];
 		char *parent = ports_text(w->ports, k->parent, " "), *found = ports_text(w->ports, k->found, " ");
@@ -297,9 +314,13 @@ char *write_costs_text(const struct written *w, const char *before)
 	GString *s = g_string_new(before);
 	const struct form *base = w->forms ? plain_load(w->forms) : NULL;
 
-	g_string_append_printf(s, "\n# --- measured by cyclewise calibrate %s -----------------------------------------------------\n"
-	                       "# Cycles: latency, its spread and (the parent's); reciprocal throughput, its spread and (the parent's bound).\n"
-	                       "# A question mark: too noisy, left to the parent.\n", w->version);
+	g_string_append_printf(
+		s,
+		"\n# --- measured by cyclewise calibrate %s -----------------------------------------------------\n"
+		"# Cycles: latency, its spread and (the parent's); reciprocal throughput, its spread and (the parent's "
+	        "bound).\n"
+		"# A question mark: too noisy, left to the parent.\n",
+		w->version);
 	for (size_t i = 0; w->forms && i < forms_count(w->forms); i++) {
 		const struct form *f = forms_at(w->forms, i);
 		const char *why = NULL;
@@ -365,7 +386,8 @@ static char *movable_costs(const char *path)
 int write_description(const struct written *w, const char *path)
 {
 	size_t stem = g_str_has_suffix(path, ".core") ? strlen(path) - strlen(".core") : strlen(path);
-	char *costs = g_strdup_printf("%.*s.costs", (int)stem, path), *name = g_path_get_basename(costs), *before = NULL, *text;
+	char *costs = g_strdup_printf("%.*s.costs", (int)stem, path), *name = g_path_get_basename(costs),
+	     *before = NULL, *text;
 	int ret = 0;
 
 	if (*w->parent->desc.costs_path && !(before = movable_costs(w->parent->desc.costs_path)))

@@ -40,8 +40,8 @@ char *write_costs_text(const struct written *w, const char *before);
 int write_latency(const struct form *form);
 
 /*
- * The same of a load: what it takes beyond a load of 64 bits, `base`, which was measured the same way (NULL: it was not,
- * and nothing is said).
+ * The same of a load: what it takes beyond a load of 64 bits, `base`, which was measured the same way (NULL: it was
+ * not, and nothing is said).
  */
 int write_load_extra(const struct form *form, const struct form *base);
 

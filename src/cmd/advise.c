@@ -1,14 +1,16 @@
 /*
  * What limits a program, where, and what usually helps, with the speed-up that a model predicts.
  *
- * The program runs once. The first look is a profile with the methods that learn how instructions behave (method/patterns.h,
- * method/chains.c); findings are made of it (view/diagnosis.h). The second look has the largest predicted: those of an
- * event on the detailed core, supposing that their instructions never meet it, or that the load is prefetched (run/predict.h); those
- * of code that is delivered slowly on a detailed core that delivers it otherwise; the others on the abstract core, with more of
- * the resource that they stand for (run/variants.h). Each of the two cores reads once what was kept of the run, all that is
- * supposed side by side: what that costs grows with the run in time, in memory with what is supposed alone.
+ * The program runs once. The first look is a profile with the methods that learn how instructions behave
+ * (method/patterns.h, method/chains.c); findings are made of it (view/diagnosis.h). The second look has the largest
+ * predicted: those of an event on the detailed core, supposing that their instructions never meet it, or that the load
+ * is prefetched (run/predict.h); those of code that is delivered slowly on a detailed core that delivers it otherwise;
+ * the others on the abstract core, with more of the resource that they stand for (run/variants.h). Each of the two
+ * cores reads once what was kept of the run, all that is supposed side by side: what that costs grows with the run in
+ * time, in memory with what is supposed alone.
  *
- * The file gets the figures that diagnosis.h names, of the methods `advice` and `relaxed`, and the keys "unit.RESOURCE".
+ * The file gets the figures that diagnosis.h names, of the methods `advice` and `relaxed`, and the keys
+ * "unit.RESOURCE".
  */
 #include <errno.h>
 #include <glib.h>
@@ -21,7 +23,10 @@
 #include "run/variants.h"
 #include "view/diagnosis.h"
 
-/* Findings that are predicted: of events, by resources, with a prefetch, with all data at hand; distances in executions. */
+/*
+ * Findings that are predicted: of events, by resources, with a prefetch, with all data at hand; distances in
+ * executions.
+ */
 enum { EVENTS = 8, OTHERS = 8, PREFETCHES = 1, DATA = 2 };
 static const uint32_t distances[] = { 4, 16, 64 };
 
@@ -214,13 +219,15 @@ static int predict_events(struct advise *s, const struct replay_log *steps)
 
 /* --- the others -------------------------------------------------------------------------------------- */
 
-static void ask_relaxed(struct advise *s, const struct diagnosis *d, const struct finding *f, const struct vary *vary, unsigned nr)
+static void ask_relaxed(struct advise *s, const struct diagnosis *d, const struct finding *f, const struct vary *vary,
+                        unsigned nr)
 {
 	for (const char *const *r = f->cause->relax; r && *r; r++) {
 		const char *name = finding_resource(d, f, *r);
 		guint known = 0;
 
-		while (name && known < s->relaxed->len && strcmp(g_array_index(s->relaxed, struct relaxed, known).vary.name, name))
+		while (name && known < s->relaxed->len &&
+		       strcmp(g_array_index(s->relaxed, struct relaxed, known).vary.name, name))
 			known++;
 		for (unsigned i = 0; name && known == s->relaxed->len && i < nr; i++) {
 			struct relaxed one = { .vary = vary[i] };
@@ -248,7 +255,8 @@ static int predict_relaxed(struct advise *s, const struct replay_log *steps)
 	for (guint i = 0; i < s->relaxed->len && !err; i++) {
 		struct relaxed *r = &g_array_index(s->relaxed, struct relaxed, i);
 
-		err = variants_add(v, &(struct variant){ .part = { &r->vary }, .nr = 1, .weight = 2 * WEIGHT_ONE }, &r->variant);
+		err = variants_add(v, &(struct variant){ .part = { &r->vary }, .nr = 1, .weight = 2 * WEIGHT_ONE },
+		                   &r->variant);
 		if (err == -ERANGE) {
 			r->variant = as_is; /* what it cannot change */
 			err = 0;
@@ -342,12 +350,16 @@ const struct command command_advise = {
 	.name = "advise",
 	.summary = "what limits the program, where, and what usually helps",
 	.usage = "[options] [--] PROGRAM [ARG...]",
-	.help =
-		"Runs PROGRAM once and says what it lost the most cycles on: for each finding the place in the source, the cause with what "
-		"was seen of it, what usually helps, and how much faster the whole run is predicted to be without it.\n\n"
-		"Findings are cycles of the same cause in one loop, line or function, or of one that is spread over many. The detailed "
-		"core predicts by timing the run once more with the event taken away from these instructions alone, or the load "
-		"prefetched, or code delivered faster; the abstract core with half the latency, or twice of the resource, that the "
+	.help = "Runs PROGRAM once and says what it lost the most cycles on: for each finding the place in the source, "
+	        "the cause with what "
+		"was seen of it, what usually helps, and how much faster the whole run is predicted to be without "
+	        "it.\n\n"
+		"Findings are cycles of the same cause in one loop, line or function, or of one that is spread over "
+	        "many. The detailed "
+		"core predicts by timing the run once more with the event taken away from these instructions alone, or "
+	        "the load "
+		"prefetched, or code delivered faster; the abstract core with half the latency, or twice of the "
+	        "resource, that the "
 		"others wait for. What predictions save does not add up.",
 	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST,
 	.runs = true,

@@ -12,11 +12,13 @@ const struct command command_annotate = {
 	.name = "annotate",
 	.summary = "source and disassembly of one function with the stack of each instruction",
 	.usage = "[options] [FILE] SYMBOL",
-	.help =
-		"Prints the source and disassembly of the function SYMBOL of a recorded profile, FILE or cyclewise.cw: of each "
+	.help = "Prints the source and disassembly of the function SYMBOL of a recorded profile, FILE or cyclewise.cw: "
+	        "of each "
 		"instruction its executions, its cycles, cycles an execution, its stack, and what most of it is.\n\n"
-		"SYMBOL is a linkage name, a whole demangled name, one without its parameters, or its last component. In its place may "
-		"stand an instruction as reports name it, FUNCTION+OFFSET or an address: printed is the function that it is in or, of code "
+		"SYMBOL is a linkage name, a whole demangled name, one without its parameters, or its last component. "
+	        "In its place may "
+		"stand an instruction as reports name it, FUNCTION+OFFSET or an address: printed is the function that "
+	        "it is in or, of code "
 		"without names, what was executed around it.",
 	.groups = OPTIONS_LIST | OPTIONS_CODE,
 	.run = run,

@@ -25,14 +25,19 @@ const struct command command_calibrate = {
 	.name = "calibrate",
 	.summary = "measures this machine's processor, by timing alone, and writes a core description of it",
 	.usage = "[options]",
-	.help =
-		"Measures the x86-64 processor it runs on and writes a description for --core: FILE (default host.core), and "
-		"beside it the instruction costs, with the suffix .costs. What it measures: the clock; latency and reciprocal throughput of "
-		"instruction forms and the ports they share; latency and bandwidth of caches and memory; TLBs; sizes of the core's "
+	.help = "Measures the x86-64 processor it runs on and writes a description for --core: FILE (default "
+	        "host.core), and "
+		"beside it the instruction costs, with the suffix .costs. What it measures: the clock; latency and "
+	        "reciprocal throughput of "
+		"instruction forms and the ports they share; latency and bandwidth of caches and memory; TLBs; sizes "
+	        "of the core's "
 		"buffers; penalties; prefetchers.\n\n"
-		"The description inherits from the nearest core that is shipped. Every value stands with its spread; what was too noisy "
-		"is left to the parent, and the file says so. It needs no privileges, no performance counters, and a few minutes. On a "
-		"busy processor more is left to the parent, and a busy thread beside this one on the core makes buffers look smaller.",
+		"The description inherits from the nearest core that is shipped. Every value stands with its spread; "
+	        "what was too noisy "
+		"is left to the parent, and the file says so. It needs no privileges, no performance counters, and a "
+	        "few minutes. On a "
+		"busy processor more is left to the parent, and a busy thread beside this one on the core makes "
+	        "buffers look smaller.",
 	.groups = OPTIONS_CORE,
 	.run = run,
 };
@@ -49,7 +54,8 @@ static int step(void *ctx, const char *what)
 	int64_t now = g_get_monotonic_time();
 
 	if (l->shown && now - l->last >= EVERY_US) {
-		fprintf(stderr, "\r\033[Kcyclewise: measuring %s, %" G_GINT64_FORMAT " s", what, (now - l->start) / 1000000);
+		fprintf(stderr, "\r\033[Kcyclewise: measuring %s, %" G_GINT64_FORMAT " s", what,
+		        (now - l->start) / 1000000);
 		fflush(stderr);
 		l->last = now;
 		l->drawn = true;
@@ -61,7 +67,8 @@ static void line_init(struct line *l, const struct options *o)
 {
 	const char *term = getenv("TERM");
 
-	*l = (struct line){ .shown = !o->no_progress && !o->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") };
+	*l = (struct line){ .shown = !o->no_progress && !o->quiet && isatty(STDERR_FILENO) && term &&
+		                     strcmp(term, "dumb") };
 	l->start = g_get_monotonic_time();
 }
 
@@ -111,8 +118,11 @@ static void show_text(FILE *out, const struct calibration *c, const char *path, 
 		left += findings_at(f, i)->left;
 	for (size_t i = 0; i < forms_count(calibration_forms(c)); i++)
 		changed += write_latency(forms_at(calibration_forms(c), i)) >= 0;
-	fprintf(out, "%s: %s, %s family %u model %u%s\n", path, h->brand, h->vendor, h->family, h->model, h->guest ? ", a guest" : "");
-	fprintf(out, "  inherits from %s; %zu values, of which %zu are left to it; %zu instruction forms, %zu with a latency of their own\n",
+	fprintf(out, "%s: %s, %s family %u model %u%s\n", path, h->brand, h->vendor, h->family, h->model,
+	        h->guest ? ", a guest" : "");
+	fprintf(out,
+	        "  inherits from %s; %zu values, of which %zu are left to it; %zu instruction forms, %zu with a "
+	        "latency of their own\n",
 	        calibration_parent(c), findings_count(f), left, forms_count(calibration_forms(c)), changed);
 	text_heading(&t, "Measured: value, spread, parameter");
 	for (size_t i = 0; i < findings_count(f); i++) {
@@ -140,11 +150,13 @@ static void show_text(FILE *out, const struct calibration *c, const char *path, 
 
 		fprintf(out, "  %-38s", form->text);
 		if (form->has_latency)
-			fprintf(out, " %7.2f%c (%5.2f)", form->latency.value, form->latency.noisy ? '?' : ' ', form->parent_latency);
+			fprintf(out, " %7.2f%c (%5.2f)", form->latency.value, form->latency.noisy ? '?' : ' ',
+			        form->parent_latency);
 		else
 			fprintf(out, " %16s", "");
 		if (form->has_throughput)
-			fprintf(out, " %7.2f%c (%5.2f)", form->throughput.value, form->throughput.noisy ? '?' : ' ', form->parent_throughput);
+			fprintf(out, " %7.2f%c (%5.2f)", form->throughput.value, form->throughput.noisy ? '?' : ' ',
+			        form->parent_throughput);
 		fputc('\n', out);
 	}
 }

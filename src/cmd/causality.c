@@ -1,9 +1,9 @@
 /*
  * Which instructions determine the length of a run: the share of the critical path of each, and what binds it there.
  *
- * A core finds that out itself, as the abstract one does by taint (core_ops.causes), or it is found by the last-arriving constraints
- * of its timed records (method/critical.h). The file gets them as figures of the method `causality`: "share", and "bound/NAME", the part of the
- * instruction's executions on the path that were bound by NAME.
+ * A core finds that out itself, as the abstract one does by taint (core_ops.causes), or it is found by the
+ * last-arriving constraints of its timed records (method/critical.h). The file gets them as figures of the method
+ * `causality`: "share", and "bound/NAME", the part of the instruction's executions on the path that were bound by NAME.
  * Ref: Gus §3 (causality).
  */
 #include <glib.h>
@@ -77,7 +77,8 @@ static int thread_new(struct thread **out, struct causality *s)
 		err = s->causes->open(&t->core, s->run.desc, s->run.code);
 	} else {
 		t->critical = critical_new();
-		err = s->run.model->open(&t->core, s->run.desc, s->run.code, (struct timed_sink){ .take = take, .ctx = t });
+		err = s->run.model->open(&t->core, s->run.desc, s->run.code,
+		                         (struct timed_sink){ .take = take, .ctx = t });
 	}
 	if (err) {
 		thread_free(s, t);
@@ -142,7 +143,9 @@ static int causality_open(void **state, const struct driven_run *run)
 	s->causes = run->model->causes;
 	s->thread = g_ptr_array_new();
 	*state = s;
-	return s->causes && run->model->foresees_all ? pipe_new(&s->timing, "timing", AHEAD, sizeof(struct job), batch_take, s) : 0;
+	return s->causes && run->model->foresees_all
+	               ? pipe_new(&s->timing, "timing", AHEAD, sizeof(struct job), batch_take, s)
+	               : 0;
 }
 
 static int causality_batch(void *state, const struct step_batch *b)
@@ -235,7 +238,8 @@ static void gather(const struct causality *s, uint32_t insn, struct sums *out)
 		out->count += s->causes ? s->causes->insn(t->core, insn, add, out) : d ? d->count : 0;
 		for (unsigned k = 0; d && k < NR_BOUNDS; k++)
 			if (d->bound[k])
-				add(out, k == BOUND_PORT ? port_of(s, insn, name) : bound_name((enum bound)k), d->bound[k]);
+				add(out, k == BOUND_PORT ? port_of(s, insn, name) : bound_name((enum bound)k),
+				    d->bound[k]);
 	}
 }
 
@@ -247,7 +251,8 @@ static int save_insn(struct profile *p, uint32_t insn, uint64_t executions, cons
 		err = profile_insn_figure(p, "causality", insn, "share", (double)sums->count / (double)total);
 	for (unsigned i = 0; i < sums->nr && !err; i++) {
 		char *name = g_strconcat("bound/", sums->bound[i].name, NULL);
-		err = profile_insn_figure(p, "causality", insn, name, (double)sums->bound[i].count / (double)sums->count);
+		err = profile_insn_figure(p, "causality", insn, name,
+		                          (double)sums->bound[i].count / (double)sums->count);
 		g_free(name);
 	}
 	return err;
@@ -265,8 +270,10 @@ static int causality_save(void *state, struct profile *p)
 		const struct thread *t = s->thread->pdata[i];
 		if (!t)
 			continue;
-		const struct causes all = s->causes ? s->causes->all(t->core) :
-			(struct causes){ .critical = critical_total(t->critical), .instructions = t->instructions, .cycles = t->cycles };
+		const struct causes all = s->causes ? s->causes->all(t->core)
+		                                    : (struct causes){
+			.critical = critical_total(t->critical), .instructions = t->instructions, .cycles = t->cycles,
+		                                    };
 		total += all.critical;
 		err = profile_thread(p, i, all.instructions, 0, all.cycles * CYCLE_UNITS, &none);
 	}
@@ -300,9 +307,10 @@ const struct command command_causality = {
 	.name = "causality",
 	.summary = "which instructions determine the length of a run",
 	.usage = "[options] [--] PROGRAM [ARG...]",
-	.help =
-		"Runs PROGRAM on a modelled core and prints to standard error which instructions are on the critical path of the run, what "
-		"part of it each is, and what binds it there: the latency of what it waits for, a port, the reorder buffer, the front end, "
+	.help = "Runs PROGRAM on a modelled core and prints to standard error which instructions are on the critical "
+	        "path of the run, what "
+		"part of it each is, and what binds it there: the latency of what it waits for, a port, the reorder "
+	        "buffer, the front end, "
 		"a line on its way from memory.\n\n"
 		"Without --model the core is the resource-centric one, abstract.",
 	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST,

@@ -10,9 +10,10 @@ const struct command command_cores = {
 	.name = "cores",
 	.summary = "the core models, or one in full, with its sources and what it leaves out",
 	.usage = "[options] [NAME|FILE]",
-	.help =
-		"Lists the core models; with NAME, or the FILE of a description of your own, all of one: every parameter with its "
-		"value, unit, range, default and source, the parts that --ideal takes, and what the model leaves out.\n\n"
+	.help = "Lists the core models; with NAME, or the FILE of a description of your own, all of one: every "
+	        "parameter with its "
+		"value, unit, range, default and source, the parts that --ideal takes, and what the model leaves "
+	        "out.\n\n"
 		"With -q the list is of names alone.",
 	.groups = 0,
 	.run = run,

@@ -10,9 +10,10 @@ const struct command command_cost = {
 	.name = "cost",
 	.summary = "the storage that each profiling method's hardware needs on a core",
 	.usage = "[options]",
-	.help =
-		"Prints how many bytes of storage the hardware of each profiling method that `cyclewise methods` compares would take "
-		"on a core, structure by structure: of samplers by the sums of the TEA paper, of the miss event tables FMT and sFMT by their "
+	.help = "Prints how many bytes of storage the hardware of each profiling method that `cyclewise methods` "
+	        "compares would take "
+		"on a core, structure by structure: of samplers by the sums of the TEA paper, of the miss event tables "
+	        "FMT and sFMT by their "
 		"paper's columns.",
 	.groups = OPTIONS_DESCRIBE,
 	.run = run,

@@ -2,9 +2,11 @@
  * Prints what is made from the tables of commands and options: manual pages' parts and the completion for bash.
  * Runs while the project is built.
  *
- *   gendoc man TEMPLATE     the template, in which @SYNOPSIS@, @DESCRIPTION@ and @OPTIONS@ of the command it is named after
+ *   gendoc man TEMPLATE     the template, in which @SYNOPSIS@, @DESCRIPTION@ and @OPTIONS@ of the command it is named
+ *   after
  *                           (cyclewise-NAME.1.in), or @COMMANDS@, stand on lines of their own
- *   gendoc bash TEMPLATE    the template, with @NAMES@ and @FLAGS@ within its lines, @ARGUMENTS@ and @CASES@ on their own
+ *   gendoc bash TEMPLATE    the template, with @NAMES@ and @FLAGS@ within its lines, @ARGUMENTS@ and @CASES@ on their
+ *   own
  */
 #include <glib.h>
 #include <stdio.h>
@@ -97,7 +99,8 @@ static void bash_words(enum option_words words)
 		puts("_filedir; return ;;");
 		break;
 	case WORDS_CORE:
-		puts("COMPREPLY=($(compgen -W \"$(\"${words[0]}\" cores -q 2>/dev/null)\" -- \"$cur\")); _filedir; return ;;");
+		puts("COMPREPLY=($(compgen -W \"$(\"${words[0]}\" cores -q 2>/dev/null)\" -- \"$cur\")); _filedir; "
+		     "return ;;");
 		break;
 	case WORDS_MODEL:
 		fputs("COMPREPLY=($(compgen -W \"", stdout);

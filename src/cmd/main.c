@@ -37,7 +37,8 @@ static int unknown(const char *name)
 
 	for (const struct command *const *c = command_list; *c; c++)
 		nearest_offer(&near, (*c)->name);
-	error_set(EINVAL, name, *name == '-' ? "is no option of cyclewise itself: options follow the command" : "no such command");
+	error_set(EINVAL, name,
+	          *name == '-' ? "is no option of cyclewise itself: options follow the command" : "no such command");
 	if (near.best)
 		error_remedy("did you mean `cyclewise %s`? (`cyclewise --help` lists the commands)", near.best);
 	else

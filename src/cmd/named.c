@@ -43,7 +43,8 @@ static int ambiguous(const char *name, const struct query_function *const *f, si
 
 	for (size_t i = 0; i < n && i < CANDIDATES && at < sizeof list; i++)
 		at += (size_t)snprintf(list + at, sizeof list - at, "%s%s (%s, 0x%" PRIx64 ")", i ? "; " : "",
-		                       f[i]->linkage ? f[i]->linkage : "?", f[i]->module ? f[i]->module : "JIT code", f[i]->address);
+		                       f[i]->linkage ? f[i]->linkage : "?", f[i]->module ? f[i]->module : "JIT code",
+		                       f[i]->address);
 	error_set(EINVAL, name, "is the name of %zu functions", n);
 	error_remedy("say which: %s%s", list, n > CANDIDATES ? "; ..." : "");
 	return -EINVAL;
@@ -66,7 +67,10 @@ int named_function(struct query *q, const char *name, const struct query_functio
 
 /* --- instructions ------------------------------------------------------------------------------------ */
 
-/* A whole number, as reports write offsets and addresses, and behind that of an address " [MODULE]"; false: `text` is none. */
+/*
+ * A whole number, as reports write offsets and addresses, and behind that of an address " [MODULE]"; false: `text` is
+ * none.
+ */
 static bool number(const char *text, bool address, uint64_t *out)
 {
 	char *end;
@@ -102,7 +106,8 @@ int named_place(const char *place)
 }
 
 /* The instruction of `f` that begins where `offset` is, or before it. */
-static int not_executed(const char *place, const struct query_insn *in, size_t nr, const struct query_function *f, uint64_t offset)
+static int not_executed(const char *place, const struct query_insn *in, size_t nr, const struct query_function *f,
+                        uint64_t offset)
 {
 	const struct query_insn *near = nr ? &in[0] : NULL;
 
@@ -157,9 +162,11 @@ static int at_address(struct query *q, const char *place, uint64_t address, GPtr
 		if (in[i].address != address || !meant(place, in[i].module))
 			continue;
 		if (first && g_strcmp0(first->module, in[i].module)) {
-			err = error_set(EINVAL, place, "was executed in %s and in %s", first->module ? first->module : "JIT code",
+			err = error_set(EINVAL, place, "was executed in %s and in %s",
+			                first->module ? first->module : "JIT code",
 			                in[i].module ? in[i].module : "JIT code");
-			error_remedy("say which, as '0x%" PRIx64 " [%s]' or FUNCTION+OFFSET", address, last_name(first->module));
+			error_remedy("say which, as '0x%" PRIx64 " [%s]' or FUNCTION+OFFSET", address,
+			             last_name(first->module));
 			break;
 		}
 		first = &in[i];

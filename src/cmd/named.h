@@ -14,9 +14,9 @@ int named_function(struct query *q, const char *name, const struct query_functio
 /* Whether `place` is FUNCTION+OFFSET or an address, whatever there is. 0 or -EINVAL, with a remedy. */
 int named_place(const char *place);
 /*
- * The executed instruction at `place`, FUNCTION+OFFSET or an address as its file has it (0x1139, or "0x1139 [libm.so.6]" where
- * several files have code there), appended to `out` (const struct query_insn *): several where code was changed there. 0, -ENOENT
- * or -EINVAL, with remedies.
+ * The executed instruction at `place`, FUNCTION+OFFSET or an address as its file has it (0x1139, or "0x1139
+ * [libm.so.6]" where several files have code there), appended to `out` (const struct query_insn *): several where code
+ * was changed there. 0, -ENOENT or -EINVAL, with remedies.
  */
 int named_insns(struct query *q, const char *place, GPtrArray *out);
 

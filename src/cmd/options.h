@@ -23,7 +23,8 @@ struct options {
 	uint64_t period, seed;
 	const char *output;                /* -o; NULL: not given */
 	const char *json_file;             /* --json=FILE; NULL: standard output */
-	const char *report;                /* --report; NULL: standard error or, of what runs nothing, standard output */
+	const char *report;                /* --report; NULL: standard error or, of what runs nothing, standard
+	                                    * output */
 	const char *for_profile;           /* --for; NULL: not given */
 	uint64_t limit;                    /* 0: the command's own */
 	const char *kanata;                /* NULL: not given */
@@ -61,7 +62,15 @@ enum option_kind {
 
 /* What an option's argument can be completed to. */
 enum option_words {
-	WORDS_NONE, WORDS_FILE, WORDS_CORE, WORDS_MODEL, WORDS_PARAMETER, WORDS_PART, WORDS_WRONG_PATH, WORDS_EVENT, NR_WORDS
+	WORDS_NONE,
+	WORDS_FILE,
+	WORDS_CORE,
+	WORDS_MODEL,
+	WORDS_PARAMETER,
+	WORDS_PART,
+	WORDS_WRONG_PATH,
+	WORDS_EVENT,
+	NR_WORDS
 };
 
 struct option_row {

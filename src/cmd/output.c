@@ -17,7 +17,9 @@ int output_open(struct output *out, const struct options *o, bool runs)
 {
 	int err = 0;
 
-	*out = (struct output){ .json_name = "standard output", .text_name = runs ? "standard error" : "standard output" };
+	*out = (struct output){
+		.json_name = "standard output", .text_name = runs ? "standard error" : "standard output",
+	};
 	if (o->json) {
 		out->json = stdout;
 		if (o->json_file) {
@@ -40,7 +42,8 @@ static int finish(FILE *f, const char *name)
 
 	errno = 0;
 	if (failed)
-		fputc('\n', f);       /* what failed before may have left nothing to write: one byte more fails for the same reason */
+		fputc('\n', f);       /* what failed before may have left nothing to write: one byte more fails for
+		                       * the same reason */
 	if (f == stdout || f == stderr ? fflush(f) : fclose(f))
 		failed = 1;
 	code = errno ? errno : EIO;

@@ -12,8 +12,9 @@ static void print_summary(struct query *q, const char *path)
 	const struct run_info *run = query_run(q);
 	char instructions[NUMBER_SIZE], cycles[NUMBER_SIZE];
 
-	fprintf(stderr, "cyclewise: %s: %s instructions, %s cycles on %s%s; `cyclewise report %s` shows where they went\n", path,
-	        number_grouped(instructions, run->instructions),
+	fprintf(stderr,
+	        "cyclewise: %s: %s instructions, %s cycles on %s%s; `cyclewise report %s` shows where they went\n",
+	        path, number_grouped(instructions, run->instructions),
 	        number_whole(cycles, run->cycles_units, run->units_per_cycle), run->core,
 	        run->complete ? "" : ", cut short", path);
 }
@@ -40,11 +41,13 @@ int profiled(const struct command *c, struct invocation *call, const char *path,
 	const struct options *o = &call->options;
 	struct drive_config config = {
 		.wanted = {
-			.core = o->core, .model = o->model, .set = o->set, .scale = o->scale, .ideal = o->ideal, .window = o->window,
+			.core = o->core, .model = o->model, .set = o->set, .scale = o->scale, .ideal = o->ideal,
+			.window = o->window,
 			.period = o->period, .seed = o->seed, .sweep_period = o->sweep_period, .kanata = o->kanata,
 			.progress = !o->quiet && !o->no_progress,
 		},
-		.options = o, .argv = call->argv, .path = path, .methods = c->methods, .driven = c->driven, .second = c->second,
+		.options = o, .argv = call->argv, .path = path, .methods = c->methods, .driven = c->driven,
+		.second = c->second,
 		.stdout_to_stderr = call->output.json == stdout,
 	};
 	struct profile *p;
@@ -59,7 +62,10 @@ int profiled(const struct command *c, struct invocation *call, const char *path,
 		summary = false;
 	err = drive(&p, &status, &config);
 	error = *error_get();
-	/* After an error the JSON is the error's, and a report of nothing says nothing, nor does one of what was to be seen a second time. */
+	/*
+	 * After an error the JSON is the error's, and a report of nothing says nothing, nor does one of what was to be
+	 * seen a second time.
+	 */
 	if (p && !(err && (call->output.json || err == -ENODATA || c->second)))
 		shown = show(call, p, view, summary && !err ? path : NULL);
 	if (profile_close(p) && !err && !shown)

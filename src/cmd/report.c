@@ -7,8 +7,8 @@ const struct command command_report = {
 	.name = "report",
 	.summary = "where the cycles of a recorded profile went: functions, lines, instructions, with their stacks",
 	.usage = "[options] [FILE]",
-	.help =
-		"Prints the report of a profile that `cyclewise record` (or -o) wrote: FILE, or cyclewise.cw. What `cyclewise sensitivity` "
+	.help = "Prints the report of a profile that `cyclewise record` (or -o) wrote: FILE, or cyclewise.cw. What "
+	        "`cyclewise sensitivity` "
 		"or `cyclewise causality` wrote is shown as they show it.",
 	.groups = OPTIONS_LIST,
 	.run = run,

@@ -1,9 +1,9 @@
 /*
  * Which resource of the core limits the run: each is weighted in turn, and what the run would have taken is compared.
  *
- * All variants are fed by one run of the program (run/variants.h). Its steps are kept (run/replay_log.h), and when it has ended, they are timed
- * again with the resources that limit it most combined, since to relieve one alone often does nothing when two are saturated.
- * Behind those that limit the run alone come those of which less would cost most.
+ * All variants are fed by one run of the program (run/variants.h). Its steps are kept (run/replay_log.h), and when it
+ * has ended, they are timed again with the resources that limit it most combined, since to relieve one alone often does
+ * nothing when two are saturated. Behind those that limit the run alone come those of which less would cost most.
  * Ref: Gus §3.2.
  */
 #include <errno.h>
@@ -55,7 +55,8 @@ static int parse_weights(struct sensitivity *s, const char *text)
 		double v = g_ascii_strtod(*w, &end);
 
 		if (end == *w || *end || !(v >= 0.05 && v <= 20) || s->nr_weights == MOST_WEIGHTS)
-			err = error_set(EINVAL, "--weights", "'%s' is not a list of at most %d factors from 0.05 to 20", text, MOST_WEIGHTS);
+			err = error_set(EINVAL, "--weights", "'%s' is not a list of at most %d factors from 0.05 to 20",
+			                text, MOST_WEIGHTS);
 		else if (v != 1)
 			s->weight[s->nr_weights++] = (uint32_t)lround(v * WEIGHT_ONE);
 	}
@@ -71,7 +72,8 @@ static int parse_weights(struct sensitivity *s, const char *text)
 
 static int parse_resources(struct sensitivity *s, const char *text)
 {
-	char **words = text ? g_strsplit(*text ? text : ",", ",", -1) : NULL; /* "" names one without a name, not none */
+	/* "" names one without a name, not none */
+	char **words = text ? g_strsplit(*text ? text : ",", ",", -1) : NULL;
 	int err = 0;
 
 	for (unsigned i = 0; i < s->nr; i++)
@@ -173,7 +175,8 @@ static int sensitivity_open(void **state, const struct driven_run *run)
 		err = variants_add(s->single, &variant_as_is, &s->as_is);
 	for (unsigned i = 0; i < s->nr && !err; i++)
 		for (unsigned k = 0; k < s->nr_weights && s->wanted[i] && !err; k++)
-			err = add(s, s->single, &(struct variant){ .part = { &s->row[i] }, .nr = 1, .weight = s->weight[k] });
+			err = add(s, s->single,
+			          &(struct variant){ .part = { &s->row[i] }, .nr = 1, .weight = s->weight[k] });
 	if (!err && most_relaxed(s) > WEIGHT_ONE)
 		err = replay_log_new(&s->steps, REPLAY_LOG_MOST);
 	return err;
@@ -193,8 +196,8 @@ static int64_t saves(const struct sensitivity *s, const struct vary *v, uint32_t
 }
 
 /*
- * How much a resource limits the run, more being more: by what much of it saves, where that is worth a word; the others, behind
- * them, by what little of it costs, which is what they may be saturated by. INT64_MIN: not weighted.
+ * How much a resource limits the run, more being more: by what much of it saves, where that is worth a word; the
+ * others, behind them, by what little of it costs, which is what they may be saturated by. INT64_MIN: not weighted.
  */
 static int64_t limits(const struct sensitivity *s, const struct vary *v)
 {
@@ -245,9 +248,11 @@ static int combine(struct sensitivity *s)
 		s->joint = variants_new(&s->run);
 	for (unsigned i = 0; i < nr && !err; i++)
 		for (unsigned k = i + 1; k < nr && !err; k++)
-			err = add(s, s->joint, &(struct variant){ .part = { top[i], top[k] }, .nr = 2, .weight = weight });
+			err = add(s, s->joint,
+			          &(struct variant){ .part = { top[i], top[k] }, .nr = 2, .weight = weight });
 	if (!err && nr == COMBINED)
-		err = add(s, s->joint, &(struct variant){ .part = { top[0], top[1], top[2] }, .nr = 3, .weight = weight });
+		err = add(s, s->joint,
+		          &(struct variant){ .part = { top[0], top[1], top[2] }, .nr = 3, .weight = weight });
 	return err ? err : variants_read(s->joint, s->steps);
 }
 
@@ -297,7 +302,8 @@ static int sensitivity_save(void *state, struct profile *p)
 	if (!err)
 		err = profile_set_int(p, "units_per_cycle", CYCLE_UNITS);
 	if (!err)
-		err = profile_thread(p, 0, variants_instructions(s->single), 0, variants_cycles(s->single, s->as_is) * CYCLE_UNITS, &none);
+		err = profile_thread(p, 0, variants_instructions(s->single), 0,
+		                     variants_cycles(s->single, s->as_is) * CYCLE_UNITS, &none);
 	if (!err)
 		err = executions_save_unmodelled(&s->executions, s->run.code, p);
 	for (unsigned i = 0; i < s->nr && !err; i++) {
@@ -334,10 +340,12 @@ const struct command command_sensitivity = {
 	.name = "sensitivity",
 	.summary = "which resource of the core limits the run",
 	.usage = "[options] [--] PROGRAM [ARG...]",
-	.help =
-		"Runs PROGRAM once and times it on many variants of the core, in each of which one resource is scarcer or more "
-		"plentiful: ports one by one and in groups, latencies of instructions and of loads, the front end, the reorder buffer, "
-		"schedulers and queues, bandwidth and latency of each level of memory, TLBs, branch prediction. Prints how much each "
+	.help = "Runs PROGRAM once and times it on many variants of the core, in each of which one resource is scarcer "
+	        "or more "
+		"plentiful: ports one by one and in groups, latencies of instructions and of loads, the front end, the "
+	        "reorder buffer, "
+		"schedulers and queues, bandwidth and latency of each level of memory, TLBs, branch prediction. Prints "
+	        "how much each "
 		"would change the run, and what the resources that limit most would do together.\n\n"
 		"Without --model the core is the resource-centric one, abstract.",
 	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST | OPTIONS_WEIGHTS,

@@ -6,9 +6,10 @@ const struct command command_stat = {
 	.name = "stat",
 	.summary = "whole-run figures: IPC, CPI stack, issue slots, top-down, events",
 	.usage = "[options] [--] PROGRAM [ARG...]",
-	.help =
-		"Runs PROGRAM on a modelled core and prints to standard error the figures of the whole run: instructions a cycle, "
-		"the CPI stack, commit states, issue slots, top-down analysis, events, and the same for each thread and each region "
+	.help = "Runs PROGRAM on a modelled core and prints to standard error the figures of the whole run: "
+	        "instructions a cycle, "
+		"the CPI stack, commit states, issue slots, top-down analysis, events, and the same for each thread "
+	        "and each region "
 		"that the program marks with cyclewise.h.",
 	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST | OPTIONS_STAGES,
 	.runs = true,

@@ -1,13 +1,14 @@
 /*
  * What a run would have taken if: given instructions never met given events, or a load were prefetched.
  *
- * A component of a cycle stack says what was waited for, not what would be saved: behind one miss stands another, beside
- * one chain another as long. This takes the event away and times the run again (run/predict.h). Which pairs of instruction and
- * event are largest is known when the run has ended, and so the steps are kept (run/replay_log.h); the program runs once.
+ * A component of a cycle stack says what was waited for, not what would be saved: behind one miss stands another,
+ * beside one chain another as long. This takes the event away and times the run again (run/predict.h). Which pairs of
+ * instruction and event are largest is known when the run has ended, and so the steps are kept (run/replay_log.h); the
+ * program runs once.
  *
  * The file gets figures of the method `whatif`: "cycles" of the run as it was, "N/cycles" and "N/share" (cycles of the
- * stacks) of what-if N; and keys that say what that is: "whatif.N.never" the events, "whatif.N.of" the instructions in words, "whatif.N.insn" where it is one,
- * "whatif.N.distance" of a prefetch.
+ * stacks) of what-if N; and keys that say what that is: "whatif.N.never" the events, "whatif.N.of" the instructions in
+ * words, "whatif.N.insn" where it is one, "whatif.N.distance" of a prefetch.
  */
 #include <errno.h>
 #include <glib.h>
@@ -57,8 +58,8 @@ static int parse_event(struct whatif *w, const char *word)
 		nearest_offer(&near, psv_event(bit));
 	}
 	error_set(EINVAL, "--event", "there is no event '%s'", word);
-	error_remedy("%s%s%sthe nine are DR-L1, DR-TLB, DR-SQ, FL-MB, FL-EX, FL-MO, ST-L1, ST-TLB, ST-LLC", near.best ? "did you mean " : "",
-	             near.best ? near.best : "", near.best ? "? " : "");
+	error_remedy("%s%s%sthe nine are DR-L1, DR-TLB, DR-SQ, FL-MB, FL-EX, FL-MO, ST-L1, ST-TLB, ST-LLC",
+	             near.best ? "did you mean " : "", near.best ? near.best : "", near.best ? "? " : "");
 	error_status(EXIT_USAGE);
 	return -EINVAL;
 }
@@ -86,8 +87,10 @@ static int parse_distances(struct whatif *w, const char *text)
 	for (char **word = words; *word && !err; word++) {
 		guint64 distance;
 
-		if (w->nr_distances == MOST_DISTANCES || !g_ascii_string_to_unsigned(*word, 10, 1, FURTHEST, &distance, NULL)) {
-			err = error_set(EINVAL, "--distance", "'%s' is not a list of at most %d numbers from 1 to %d", text, MOST_DISTANCES, FURTHEST);
+		if (w->nr_distances == MOST_DISTANCES ||
+		    !g_ascii_string_to_unsigned(*word, 10, 1, FURTHEST, &distance, NULL)) {
+			err = error_set(EINVAL, "--distance", "'%s' is not a list of at most %d numbers from 1 to %d",
+			                text, MOST_DISTANCES, FURTHEST);
 			error_remedy("such as 4,16: executions of the load, from the prefetch to the use");
 			error_status(EXIT_USAGE);
 		} else {
@@ -207,8 +210,9 @@ static uint64_t times_of(const struct query_insn *in, uint16_t event)
 }
 
 /*
- * Brings the branch that is mispredicted most often to the place behind the `n` largest pairs, unless it is one of them; returns how
- * many are to be asked. What a misprediction costs is only in part the branch's: what comes late behind it waits in its own name.
+ * Brings the branch that is mispredicted most often to the place behind the `n` largest pairs, unless it is one of
+ * them; returns how many are to be asked. What a misprediction costs is only in part the branch's: what comes late
+ * behind it waits in its own name.
  */
 static guint add_mispredicted(GArray *pairs, guint n)
 {
@@ -411,7 +415,8 @@ static int predict_all(struct whatif *w, const struct replay_log *steps)
 	for (guint i = 0; i < nr; i++) {
 		const struct asked *a = &g_array_index(w->asked, struct asked, i);
 		s[1 + i] = (struct supposition){
-			.never = (const struct never *)(void *)a->never->data, .nr = a->never->len, .prefetch = a->prefetch, .distance = a->distance,
+			.never = (const struct never *)(void *)a->never->data, .nr = a->never->len,
+			.prefetch = a->prefetch, .distance = a->distance,
 		};
 	}
 	int err = predict(cycles, &w->run, steps, s, nr + 1);
@@ -480,14 +485,18 @@ const struct command command_whatif = {
 	.name = "whatif",
 	.summary = "what a run would take without given events",
 	.usage = "[options] [--] PROGRAM [ARG...]",
-	.help =
-		"Runs PROGRAM on a modelled core, then times what it did again as if instructions had never met events, and prints to "
-		"standard error how many cycles that would have saved, beside what the cycle stacks say of the same events. The two "
+	.help = "Runs PROGRAM on a modelled core, then times what it did again as if instructions had never met "
+	        "events, and prints to "
+		"standard error how many cycles that would have saved, beside what the cycle stacks say of the same "
+	        "events. The two "
 		"need not agree: behind a miss that goes may stand another.\n\n"
-		"Without --insn, --function, --event and --prefetch it does so for the ten largest pairs of an instruction and an event, and "
+		"Without --insn, --function, --event and --prefetch it does so for the ten largest pairs of an "
+	        "instruction and an event, and "
 		"for the branch that is mispredicted most often where that is not among them. "
-		"--insn and --function say which instructions, --event which events; where one is not given, it is all that there are.\n\n"
-		"--prefetch asks what a load would gain from a prefetch some of its executions earlier. The prefetch takes its miss "
+		"--insn and --function say which instructions, --event which events; where one is not given, it is all "
+	        "that there are.\n\n"
+		"--prefetch asks what a load would gain from a prefetch some of its executions earlier. The prefetch "
+	        "takes its miss "
 		"register, buses and place in the caches; what its own instructions would cost is not counted.",
 	.groups = OPTIONS_RUN | OPTIONS_FILE | OPTIONS_LIST | OPTIONS_WHATIF,
 	.runs = true,

@@ -15,9 +15,9 @@
 #include "record/timed.h"
 
 /*
- * Takes a batch of records; called when a few thousand are there, and when all those of a batch of steps are. `t` is valid
- * during the call. A core may make the next of them where room() says, which are then not copied: there is place for *n, at
- * least 1. NULL: there is no such place.
+ * Takes a batch of records; called when a few thousand are there, and when all those of a batch of steps are. `t` is
+ * valid during the call. A core may make the next of them where room() says, which are then not copied: there is place
+ * for *n, at least 1. NULL: there is no such place.
  */
 struct timed_sink {
 	void (*take)(void *ctx, const struct timed *t, size_t n);
@@ -26,20 +26,24 @@ struct timed_sink {
 };
 
 /*
- * What a model foresees of a batch: arrays whose items are its own. Who hands it on, or keeps it, knows how many bytes of each
- * there are. All zero: there are none.
+ * What a model foresees of a batch: arrays whose items are its own. Who hands it on, or keeps it, knows how many bytes
+ * of each there are. All zero: there are none.
  */
 enum { FORESEEN_ARRAYS = 3 };
 
 struct foreseen_array {
 	void *item;
-	size_t bytes, room;            /* of the items; of the memory, which grows with the largest batch and is used again */
+	size_t bytes, room;            /* of the items; of the memory, which grows with the largest batch and is used
+	                                * again */
 };
 
 struct foreseen { struct foreseen_array of[FORESEEN_ARRAYS]; };
 
 void foreseen_fini(struct foreseen *f);
-/* Room for so many bytes, which an array grows to so seldom that it may end the program where there is no memory, as GLib's do. */
+/*
+ * Room for so many bytes, which an array grows to so seldom that it may end the program where there is no memory, as
+ * GLib's do.
+ */
 void foreseen_reserve(struct foreseen_array *a, size_t bytes);
 
 struct core;
@@ -52,12 +56,19 @@ struct causes {
 	uint64_t instructions, cycles; /* counted */
 };
 
-/* A model's own way to find out which instructions determine the length of a run; foresee(), batch_foreseen(), finish() and close() are the model's. */
+/*
+ * A model's own way to find out which instructions determine the length of a run; foresee(), batch_foreseen(), finish()
+ * and close() are the model's.
+ */
 struct causes_ops {
 	/* 0 or -errno. Makes no records. */
 	int  (*open)(struct core **out, const struct core_desc *desc, struct code *code);
-	/* How often instruction `insn` was on the path; bound(ctx, name, n): so often by `name`. The stream has ended. */
-	uint64_t (*insn)(const struct core *core, uint32_t insn, void (*bound)(void *ctx, const char *name, uint64_t n), void *ctx);
+	/*
+	 * How often instruction `insn` was on the path; bound(ctx, name, n): so often by `name`. The stream has
+	 * ended.
+	 */
+	uint64_t (*insn)(const struct core *core, uint32_t insn, void (*bound)(void *ctx, const char *name, uint64_t n),
+	                 void *ctx);
 	struct causes (*all)(const struct core *core);
 };
 
@@ -68,11 +79,13 @@ struct core_ops {
 	/* Times s[0..n); s[n..n+ahead) follow and may be looked at. Hot: no allocation, lock, or I/O. */
 	void (*batch)(struct core *core, const struct step *s, size_t n, size_t ahead);
 	/*
-	 * The same in two parts, which may run in two threads, the second behind the first: what needs no time, and time.
-	 * Both are given the same batches, and the second what the first has put into `out`. NULL: cannot be parted.
+	 * The same in two parts, which may run in two threads, the second behind the first: what needs no time, and
+	 * time. Both are given the same batches, and the second what the first has put into `out`. NULL: cannot be
+	 * parted.
 	 */
 	void (*foresee)(struct core *core, const struct step *s, size_t n, size_t ahead, struct foreseen *out);
-	void (*batch_foreseen)(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f);
+	void (*batch_foreseen)(struct core *core, const struct step *s, size_t n, size_t ahead,
+	                       const struct foreseen *f);
 	/*
 	 * Brings caches, TLBs, page-walk caches, prefetchers, branch predictors and what is known of addresses on
 	 * wrong paths up to date with the steps, as batch() does, but without time: nothing is booked, there are no
@@ -94,14 +107,21 @@ struct core_ops {
 	/* Hands on what is left. The stream has ended. */
 	void (*finish)(struct core *core);
 	void (*close)(struct core *core);
-	/* From now on `s` is supposed of instructions; it outlives the core, or the next call. NULL: nothing is; the model cannot. */
+	/*
+	 * From now on `s` is supposed of instructions; it outlives the core, or the next call. NULL: nothing is; the
+	 * model cannot.
+	 */
 	void (*suppose)(struct core *core, struct suppose *s);
-	/* A core that foresees alone, for all of which foresees_same() holds: foresee() and close() may be called of it. NULL: there is none. */
+	/*
+	 * A core that foresees alone, for all of which foresees_same() holds: foresee() and close() may be called of
+	 * it. NULL: there is none.
+	 */
 	int  (*open_foresight)(struct core **out, const struct core_desc *desc, struct code *code);
 	bool (*foresees_same)(const struct core_desc *a, const struct core_desc *b);
 	/* Adds what can be weighted of this model alone, and returns how much that is. NULL: nothing. */
 	unsigned (*resources)(struct vary *out, const struct core_desc *d);
-	const struct variant_group_ops *variants; /* how it times variants (variant_group.h); NULL: they are cores side by side */
+	const struct variant_group_ops *variants; /* how it times variants (variant_group.h); NULL: they are cores
+	                                           * side by side */
 	const struct causes_ops *causes; /* NULL: they are found in the records (method/critical.h) */
 };
 

@@ -25,7 +25,10 @@ struct setting {
 	const char *comment;           /* interned */
 };
 
-/* What a description and its parents say. Text keys: "core.title", "core.leaves_out" and "core.source" beside the tables'. */
+/*
+ * What a description and its parents say. Text keys: "core.title", "core.leaves_out" and "core.source" beside the
+ * tables'.
+ */
 struct gathered {
 	GHashTable *settings;          /* "group.name" -> struct setting */
 	const char *files[MAX_PARENTS];/* read so far, the child first; interned, canonical */
@@ -43,7 +46,10 @@ static void setting_free(void *p)
 /* The directories that hold descriptions, the most particular first; free with g_strfreev(). */
 static char **search_path(void)
 {
-	/* Beside the program: an installation (PREFIX/bin), else the build tree (BUILD, BUILD/src/cmd, BUILD/tests/unit). */
+	/*
+	 * Beside the program: an installation (PREFIX/bin), else the build tree (BUILD, BUILD/src/cmd,
+	 * BUILD/tests/unit).
+	 */
 	static const char *const beside[] = { "../share/cyclewise/cores", "data/cores", "../../data/cores" };
 	GPtrArray *dirs = g_ptr_array_new();
 	const char *env = g_getenv("CYCLEWISE_DATA");
@@ -280,7 +286,8 @@ static int gather(struct gathered *g, const char *path)
 
 	for (unsigned i = 0; i < g->nr_files; i++)
 		if (g->files[i] == file)
-			return error_set(ELOOP, g->files[g->nr_files - 1], "core.inherit: inheritance runs in a circle through %s", file);
+			return error_set(ELOOP, g->files[g->nr_files - 1],
+			                 "core.inherit: inheritance runs in a circle through %s", file);
 	if (g->nr_files == MAX_PARENTS)
 		return error_set(ELOOP, g->files[0], "core.inherit: over %d generations", MAX_PARENTS - 1);
 	g->files[g->nr_files++] = file;

@@ -27,7 +27,8 @@ const struct core_param core_params[NR_CORE_PARAMS] = {
 const unsigned nr_core_params = NR_CORE_PARAMS;
 
 const struct core_string core_strings[NR_CORE_STRINGS] = {
-#define X(field, key, def_, help_) { .name = key, .help = help_, .def = def_, .offset = offsetof(struct core_desc, field) },
+#define X(field, key, def_, help_) \
+	{ .name = key, .help = help_, .def = def_, .offset = offsetof(struct core_desc, field) },
 	CORE_STRINGS(X)
 #undef X
 };
@@ -427,7 +428,8 @@ const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf)
 			prefix = name;
 			letters = n ? n - 1 : 0;
 		}
-		brief = brief && n == letters + 1 && !strncmp(name, prefix, letters) && name[n - 1] >= '0' && name[n - 1] <= '9';
+		brief = brief && n == letters + 1 && !strncmp(name, prefix, letters) && name[n - 1] >= '0' &&
+		        name[n - 1] <= '9';
 	}
 	buf[0] = '\0';
 	for (unsigned i = 0; i < CORE_PORTS; i++) {
@@ -440,7 +442,8 @@ const char *ports_name(const struct core_desc *d, uint16_t ports, char *buf)
 			snprintf(number, sizeof number, "%u", i);
 			name = number;
 		}
-		at += (size_t)snprintf(buf + at, 128 - at, "%s%s", brief || !at ? "" : "|", brief && at ? name + letters : name);
+		at += (size_t)snprintf(buf + at, 128 - at, "%s%s", brief || !at ? "" : "|",
+		                       brief && at ? name + letters : name);
 		if (at >= 128)
 			break;
 	}

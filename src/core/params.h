@@ -41,13 +41,13 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(uopcache, ways, 8, 1, 32, "ways", "associativity of the uop cache") \
 	X(uopcache, line_uops, 6, 1, 16, "uops", "uops per way") \
 	X(uopcache, window, 32, 16, 64, "bytes", "aligned code bytes that the ways of one entry describe", \
-	  "64 bytes on Zen and from Ice Lake on, 32 before") \
+	  "64 bytes on Zen and from Ice Lake on, 32 before: 0.3 points of the error of blocks on Zen 5") \
 	X(uopcache, max_ways, 3, 1, 16, "ways", \
 	  "ways that one window may take; a window that needs more is not cached") \
 	X(uopcache, width, 6, 1, 32, "uops/cycle", "uops delivered per cycle on a hit") \
 	X(uopcache, whole, 0, 0, 5, "cycles", \
 	  "ways are read whole, line_uops instructions each: so long for width / line_uops of a window; 0: not", \
-	  "straight code on Zen 5: 18 to 24 instructions in 64 bytes 3.0 cycles, as measured, not rename's 8 a cycle") \
+	  "0.4 points of the error of blocks on Zen 5: 18 to 24 instructions in 64 bytes take 3.0 cycles") \
 	X(uopcache, latency, 6, 0, 20, "cycles", "fetch to the uop queue on a hit", \
 	  "the refill behind a misprediction: 16 cycles on Skylake and Zen 4") \
 	X(uopcache, jcc_erratum, 0, 0, 1, "0/1", \
@@ -64,7 +64,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "32 bytes of code at once on Neoverse N1") \
 	X(branch, lookups, 1, 1, 8, "blocks/cycle", \
 	  "blocks of branch.lookup bytes that a decoupled predictor looks up per cycle", \
-	  "two blocks a cycle on Zen 5, of up to 6 instructions each, as measured") \
+	  "1.4 points of the error of kernels on Zen 5: two blocks a cycle, of up to 6 instructions each") \
 	X(branch, taken_bubble, 0, 0, 10, "cycles", \
 	  "bubble of fetch (of prediction, if decoupled) behind a taken branch in the first-level BTB", \
 	  "a cycle behind taken branches on Skylake and, where its first BTB is its second level, Zen 2") \
@@ -98,7 +98,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "fused-domain uops renamed and dispatched per cycle: the issue slots T") \
 	X(rename, memory, 0, 0, 16, "instructions/cycle", \
 	  "instructions that access memory, renamed and dispatched per cycle; 0: any number", \
-	  "three accesses of memory a cycle on Zen 3 and 4: SSLLLNNNN 2.05 cycles, where slots alone would take 1.5") \
+	  "less than 0.1 points; three accesses of memory a cycle on Zen 3 and 4, where slots alone would give four") \
 	X(rename, latency, 1, 0, 20, "cycles", "uop queue to the reorder buffer") \
 	X(rename, move_slots, 0, 0, 64, "moves", "eliminated moves in flight, each register bank; 0: moves execute") \
 	X(rename, stack_ports, 0, 0, 65535, "ports", \
@@ -134,7 +134,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "ports it issues to, one uop a cycle each; schedulers share a port only behind waiting", __VA_ARGS__)
 #define SCHEDULER_PARAMS(X) \
 	X(waiting, entries, 0, 0, 250, "uops", "non-scheduling queue, in order, in front of schedulers; 0: none", \
-	  "vector operations behind a miss on Zen: 128 in flight on Zen 3, 64 of them in the schedulers") \
+	  "0.2 points of the error of kernels on Zen 3, 0.7 on Zen 4: vectors in flight behind a miss") \
 	X(waiting, ports, 0, 0, 65535, "ports", "ports whose schedulers the non-scheduling queue feeds") \
 	SCHEDULER_PARAMS_ONE(X, 0) SCHEDULER_PARAMS_ONE(X, 1) SCHEDULER_PARAMS_ONE(X, 2) SCHEDULER_PARAMS_ONE(X, 3) \
 	SCHEDULER_PARAMS_ONE(X, 4) SCHEDULER_PARAMS_ONE(X, 5) SCHEDULER_PARAMS_ONE(X, 6) \
@@ -149,16 +149,16 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "issue of a load to the release of its scheduler entry, when L1D has answered") \
 	X(load_queue, data_ports, 0, 0, 65535, "ports", \
 	  "ports of loaded data, bound in turn; a load whose port is busy replays; 0: none (ooo only)", \
-	  "kernels in L2 and L3 on Zen 3: with l1d.victim_ports 3.4 points of the error of kernels") \
+	  "0.6 points of the error of kernels on Zen 3: vector loads from two pipes, some of them 10%") \
 	X(store_queue, entries, 56, 1, 1024, "stores", "store queue, from dispatch to the write into L1D") \
 	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", \
 	  "stores written into L1D per cycle; one that crosses a line is written in two") \
 	X(store_queue, merge_bytes, 0, 0, 64, "bytes", \
 	  "aligned block within which successive stores coalesce; a store across two is two; 0: none", \
-	  "stores of 8 bytes to one half of a line on Zen 3 and 4: half a cycle each") \
+	  "2.4 points of the error of blocks on Zen 3: stores to one half of a line, half a cycle each") \
 	X(store_queue, part_again, 0, 0, 50, "cycles", \
 	  "coalescing: retry delay of a part of 4 bytes less than 5 cycles behind a write of them; 0: none", \
-	  "stores of 2 bytes to lines in turn on Zen 3: 5 cycles for two, where others take 2") \
+	  "0.6 points of the error of blocks on Zen 3: stores of 2 bytes to lines in turn, 5 cycles for two") \
 	X(store_queue, prefetch, 1, 0, 1, "0/1", \
 	  "1: ownership of a line is requested when the store's address is known; 0: at the head", \
 	  "BOOM asks for a line when the store is at the head") \
@@ -169,7 +169,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(forward, vector, 0, 0, 20, "cycles", "extra into a vector register, beside what its loads take longer", \
 	  "a cycle more into vector registers on Skylake") \
 	X(forward, from_vector, 0, 0, 20, "cycles", "extra until the data of a vector register is with the store", \
-	  "a cycle more of vector registers' stores on Zen 3 and 4: 6.9 where general ones take 6.0") \
+	  "0.4 points of the error of kernels on Zen 3 and 4: 6.9 cycles where general registers' take 6.0") \
 	X(forward, narrow, 0, 0, 20, "cycles", "extra for a load of fewer bytes than the store", \
 	  "two cycles more on Skylake") \
 	X(forward, offset, 0, 0, 20, "cycles", \
@@ -177,13 +177,13 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "Zen 4: 12 cycles where a load begins at another byte than the store, whose data is there") \
 	X(forward, renamed, 0, 0, 64, "stores", \
 	  "store-load renaming: last stores whose data loads by the same base and index get; 0: none", \
-	  "with the two that follow, blocks of Zen 3 about 0.9 points nearer") \
+	  "3.3 points of the error of blocks on Zen 3, 7.4 on Zen 5") \
 	X(forward, renamed_loads, 0, 0, 64, "loads", \
 	  "last loads that renaming covers, if the base is not the stack pointer; 0: any number", \
-	  "as forward.renamed: additions to memory on Zen 3 take a cycle with up to 24 of them in a loop") \
+	  "0.7 points of the error of blocks on Zen 3: additions to memory, of up to 24 in a loop, take a cycle") \
 	X(forward, again, 0, 0, 1, "0/1", \
 	  "1: a load that finds no store data yet takes a load port again when it is there (ooo only)", \
-	  "sums kept in memory on Zen 5, of three vector loads each") \
+	  "0.5 points of the error of kernels on Zen 5: sums kept in memory") \
 	X(forward, fail_penalty, 12, 0, 100, "cycles", \
 	  "failed forwarding: the load waits for the store's write and this") \
 	X(memdep, entries, 1024, 0, 65536, "entries", \
@@ -202,7 +202,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(split, page_store, 24, 0, 100, "cycles", "extra drain cycles of a store that crosses a page") \
 	X(split, vector_ports, 0, 0, 65535, "ports", \
 	  "ports of which a line-crossing vector load takes one beside a load port; 0: none", \
-	  "one vector load over a line a cycle on Zen 5, assumed for Zen 4: two go within one") \
+	  "0.35 points of the error of kernels on Zen 3: a vector load over a line a cycle, two within one") \
 	X(lock, latency, 18, 0, 200, "cycles", "atomic read-modify-write, store buffer empty") \
 	X(fence, latency, 33, 0, 200, "cycles", "full fence, store buffer empty") \
 	X(repeat, startup, 15, 0, 200, "cycles", "rep string instruction before its first iteration", \
@@ -231,7 +231,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "4 cycles by simple addresses on Skylake, 5 from Ice Lake on") \
 	X(l1d, victim_ports, 0, 0, 65535, "ports", \
 	  "load ports that close while L1D reads out a dirty victim; 0: none (ooo only)", \
-	  "kernels in L2 and L3 on Zen 3: with load_queue.data_ports 3.4 points of the error of kernels") \
+	  "0.2 points of the error of kernels on Zen 3: what streams through L1D, some of it 6%") \
 	X(l1d, set_fill, 0, 0, 100, "cycles", \
 	  "least interval of fills of one set; the victim stays until then; 0: no limit (ooo only)") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 1, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \
@@ -240,7 +240,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "from the level above, evicted lines", \
 	  "16 bytes a cycle on Neoverse N1's system cache") \
 	X(llc, duplex, 0, 0, 1, "0/1", "1: evictions come down beside fills going up; 0: they take turns", \
-	  "kernels in L3, of vectors: 8 to 13% nearer on Zen 4; 0.45 points of the error of kernels on Zen 3") \
+	  "0.45 points of the error of kernels on Zen 3: vectors in L3, some of them 12%") \
 	X(llc, victim, 0, 0, 1, "0/1", "1: filled by evictions of the level above (non-inclusive); 0: by every fill") \
 	X(dram, latency_ns, 75, 0, 10000, "ns", "controller and interconnect, without the banks") \
 	X(dram, cas_ns, 14, 0, 1000, "ns", "column access (CAS)") \

@@ -1,6 +1,6 @@
 /*
- * Variants of a core side by side: what a model may do better than one core for each. Which variants there are, in how many threads, and
- * what becomes of the figures, is for who drives them.
+ * Variants of a core side by side: what a model may do better than one core for each. Which variants there are, in how
+ * many threads, and what becomes of the figures, is for who drives them.
  */
 #ifndef CYCLEWISE_CORE_VARIANT_GROUP_H
 #define CYCLEWISE_CORE_VARIANT_GROUP_H
@@ -16,8 +16,9 @@ struct variant_core {
 };
 
 /*
- * The variants of a core that time one hardware thread side by side. What a batch meets is found out in the caller's thread, what
- * was met is timed in any, in parts that do not depend on each other; of `turn` 0 and 1, one may be timed while the other is met.
+ * The variants of a core that time one hardware thread side by side. What a batch meets is found out in the caller's
+ * thread, what was met is timed in any, in parts that do not depend on each other; of `turn` 0 and 1, one may be timed
+ * while the other is met.
  */
 struct variant_group;
 
@@ -26,11 +27,15 @@ struct variant_group_ops {
 	unsigned gathers;
 	/* Whether it can time it; NULL: always. */
 	bool (*able)(const struct variant_core *variant);
-	/* variant[0..nr) of cores of `model`, which as they are have `desc`; all must outlive the group. 0 or -errno. */
-	int  (*open)(struct variant_group **out, const struct core_ops *model, const struct core_desc *desc, struct code *code,
-	             const struct variant_core *const *variant, unsigned nr);
+	/*
+	 * variant[0..nr) of cores of `model`, which as they are have `desc`; all must outlive the group. 0 or
+	 * -errno.
+	 */
+	int (*open)(struct variant_group **out, const struct core_ops *model, const struct core_desc *desc,
+	            struct code *code, const struct variant_core *const *variant, unsigned nr);
 	/* What the batch meets; `first`: in place of what was met of `turn` before, else behind it. */
-	void (*foresee)(struct variant_group *c, unsigned turn, bool first, const struct step *s, size_t n, size_t ahead);
+	void (*foresee)(struct variant_group *c, unsigned turn, bool first, const struct step *s, size_t n,
+	                size_t ahead);
 	/* What was met is to be timed now, by so many threads: in how many parts. */
 	unsigned (*parts)(struct variant_group *c, unsigned turn, unsigned threads);
 	void (*time)(void *group, unsigned part);

@@ -14,11 +14,13 @@ static const struct row {
 	bool time, outcome;
 	const char *params[VARY_PARAMS];
 } rows[] = {
-	{ "frontend", "slots/cycle", false, false, { "rename.width", "uopcache.width", "decode.width", "decode.complex", "fetch.width",
+	{ "frontend", "slots/cycle", false, false,
+	  { "rename.width", "uopcache.width", "decode.width", "decode.complex", "fetch.width",
 	  "fetch.bytes", "microcode.width" } },
 	{ "rename", "slots/cycle", false, false, { "rename.width" } },
 	{ "uopcache", "uops/cycle", false, false, { "uopcache.width" } },
-	{ "decode", "instructions/cycle", false, false, { "decode.width", "decode.complex", "fetch.width", "fetch.bytes", "microcode.width" } },
+	{ "decode", "instructions/cycle", false, false,
+	  { "decode.width", "decode.complex", "fetch.width", "fetch.bytes", "microcode.width" } },
 	{ "queue", "uops", false, false, { "queue.entries" } },
 	{ "rob", "slots", false, false, { "rob.entries" } },
 	{ "scheduler0", "uops", false, false, { "sched0.entries" } },
@@ -45,7 +47,8 @@ static const struct row {
 };
 enum { NR_ROWS = sizeof rows / sizeof *rows };
 
-static const char *const class_names[NR_LATENCIES] = { "latency.integer", "latency.multiply", "latency.float", "latency.vector" };
+static const char *const class_names[NR_LATENCIES] = { "latency.integer", "latency.multiply", "latency.float",
+	                                               "latency.vector" };
 
 static int32_t *value_of(struct core_desc *d, unsigned param)
 {
@@ -85,7 +88,9 @@ static void add_parameters(struct vary *out, unsigned *nr, const struct core_des
 	for (unsigned i = 0; i < NR_ROWS && *nr < VARY_MAX; i++) {
 		struct vary *v = &out[*nr];
 
-		*v = (struct vary){ .unit = rows[i].unit, .kind = VARY_PARAMETERS, .time = rows[i].time, .outcome = rows[i].outcome };
+		*v = (struct vary){
+			.unit = rows[i].unit, .kind = VARY_PARAMETERS, .time = rows[i].time, .outcome = rows[i].outcome
+		};
 		snprintf(v->name, sizeof v->name, "%s", rows[i].name);
 		for (unsigned k = 0; k < VARY_PARAMS && rows[i].params[k]; k++)
 			v->param[v->nr_params++] = (uint16_t)find_param(rows[i].params[k]);
@@ -101,7 +106,9 @@ static void add_ports(struct vary *out, unsigned *nr, const struct core_desc *d,
 
 	if (*nr == VARY_MAX)
 		return;
-	out[*nr] = (struct vary){ .unit = "uops/cycle", .kind = VARY_PORTS, .ports = ports, .capacity = __builtin_popcount(ports) };
+	out[*nr] = (struct vary){
+		.unit = "uops/cycle", .kind = VARY_PORTS, .ports = ports, .capacity = __builtin_popcount(ports)
+	};
 	snprintf(out[*nr].name, sizeof out[*nr].name, "%s", ports_name(d, ports, name));
 	(*nr)++;
 }
@@ -111,10 +118,15 @@ unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const u
 {
 	unsigned nr = 0, ports = 0;
 
-	out[nr] = (struct vary){ .unit = "cycles", .kind = VARY_LATENCY, .time = true, .capacity = 1, .classes = (1 << NR_LATENCIES) - 1 };
+	out[nr] = (struct vary){
+		.unit = "cycles", .kind = VARY_LATENCY, .time = true, .capacity = 1, .classes = (1 << NR_LATENCIES) - 1
+	};
 	strcpy(out[nr++].name, "latency");
 	for (unsigned i = 0; i < NR_LATENCIES; i++) {
-		out[nr] = (struct vary){ .unit = "cycles", .kind = VARY_LATENCY, .time = true, .capacity = 1, .classes = (uint8_t)(1 << i) };
+		out[nr] = (struct vary){
+			.unit = "cycles", .kind = VARY_LATENCY, .time = true, .capacity = 1,
+			.classes = (uint8_t)(1 << i),
+		};
 		strcpy(out[nr++].name, class_names[i]);
 	}
 	add_parameters(out, &nr, d);
@@ -126,7 +138,9 @@ unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const u
 		if (__builtin_popcount(sets[i]) > 1 && (unsigned)__builtin_popcount(sets[i]) < ports)
 			add_ports(out, &nr, d, sets[i]);
 	for (unsigned i = 0; d->unit_names[i] && nr < VARY_MAX; i++) {
-		out[nr] = (struct vary){ .unit = "operations at a time", .kind = VARY_UNIT, .unit_nr = (uint8_t)i, .capacity = 1 };
+		out[nr] = (struct vary){
+			.unit = "operations at a time", .kind = VARY_UNIT, .unit_nr = (uint8_t)i, .capacity = 1
+		};
 		snprintf(out[nr++].name, VARY_NAME, "%s", d->unit_names[i]);
 	}
 	return nr;

@@ -1,11 +1,12 @@
 /*
  * What of a core can be weighted: the resources of a sensitivity analysis, and how each weight is put into effect.
  *
- * A resource has a capacity; a weight multiplies it. Relaxed is below 1 where the capacity is a time, above 1 elsewhere.
- * A group of ports is relaxed by making each of its ports twice as fast, not only the bound that the group stands for.
+ * A resource has a capacity; a weight multiplies it. Relaxed is below 1 where the capacity is a time, above 1
+ * elsewhere. A group of ports is relaxed by making each of its ports twice as fast, not only the bound that the group
+ * stands for.
  *
- * Most resources are parameters of the description, and act on every model. Ports, unpipelined units and the latencies of
- * instructions are none: a model may take them as costs (the abstract core: vary_costs()), or by a table of static
+ * Most resources are parameters of the description, and act on every model. Ports, unpipelined units and the latencies
+ * of instructions are none: a model may take them as costs (the abstract core: vary_costs()), or by a table of static
  * instructions that is a variant's own (vary_code.h). And a model may have resources of its own.
  * Ref: Gus §3.2 (sensitivity).
  */
@@ -66,8 +67,8 @@ unsigned vary_list(struct vary out[VARY_MAX], const struct core_desc *d, const u
                    unsigned (*own)(struct vary *out, const struct core_desc *d));
 
 /*
- * Puts the weight (in thousandths) into effect on a description: values are rounded and held within their ranges. Returns
- * whether that changed anything; what is not in the description always may.
+ * Puts the weight (in thousandths) into effect on a description: values are rounded and held within their ranges.
+ * Returns whether that changed anything; what is not in the description always may.
  */
 bool vary_desc(const struct vary *v, uint32_t weight, struct core_desc *d);
 

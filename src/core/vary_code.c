@@ -43,7 +43,8 @@ bool vary_code_able(const struct vary *const *part, unsigned nr, uint32_t weight
 		if (part[i]->kind == VARY_PORTS)
 			doubled |= part[i]->ports;
 	}
-	return !doubled || (weight == 2 * WEIGHT_ONE && nr_ports(d) + (unsigned)__builtin_popcount(doubled) <= CORE_PORTS);
+	return !doubled ||
+	       (weight == 2 * WEIGHT_ONE && nr_ports(d) + (unsigned)__builtin_popcount(doubled) <= CORE_PORTS);
 }
 
 static void add_twins(uint16_t ports, struct core_desc *d)
@@ -53,9 +54,10 @@ static void add_twins(uint16_t ports, struct core_desc *d)
 		"twin8", "twin9", "twin10", "twin11", "twin12", "twin13", "twin14", "twin15",
 	};
 	int32_t *const sets[] = {
-		&d->sched0_ports, &d->sched1_ports, &d->sched2_ports, &d->sched3_ports, &d->sched4_ports, &d->sched5_ports,
-		&d->sched6_ports, &d->sched7_ports, &d->branch_taken_ports, &d->wide_closes, &d->split_vector_ports,
-		&d->waiting_ports, &d->rename_stack_ports, &d->l1d_victim_ports,
+		&d->sched0_ports,       &d->sched1_ports,     &d->sched2_ports,       &d->sched3_ports,
+		&d->sched4_ports,       &d->sched5_ports,     &d->sched6_ports,       &d->sched7_ports,
+		&d->branch_taken_ports, &d->wide_closes,      &d->split_vector_ports, &d->waiting_ports,
+		&d->rename_stack_ports, &d->l1d_victim_ports,
 	};
 	unsigned n = nr_ports(d);
 
@@ -76,8 +78,8 @@ static void *reserve(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-int vary_code_new(struct vary_code **out, const struct code *code, const struct vary *const *part, unsigned nr, uint32_t weight,
-                  struct core_desc *d)
+int vary_code_new(struct vary_code **out, const struct code *code, const struct vary *const *part, unsigned nr,
+                  uint32_t weight, struct core_desc *d)
 {
 	struct vary_code *v = calloc(1, sizeof *v);
 

@@ -37,26 +37,41 @@ enum arm_trait {
 };
 
 static const struct trait table[] = {
-	{ "LDXR*", EXCLUSIVE_LOAD }, { "LDXP*", EXCLUSIVE_LOAD }, { "LDAXR*", EXCLUSIVE_LOAD | ACQUIRES }, { "LDAXP*", EXCLUSIVE_LOAD | ACQUIRES },
-	{ "STXR*", EXCLUSIVE_STORE }, { "STXP*", EXCLUSIVE_STORE }, { "STLXR*", EXCLUSIVE_STORE | RELEASES }, { "STLXP*", EXCLUSIVE_STORE | RELEASES },
-	{ "LDAR?", ACQUIRES }, { "LDAPR?", ACQUIRES }, { "LDLAR?", ACQUIRES }, { "LDAPUR*", ACQUIRES }, { "STLR?", RELEASES }, { "STLLR?", RELEASES }, { "STLUR*", RELEASES },
-	{ "LDADD*", ATOMIC }, { "LDCLR*", ATOMIC }, { "LDEOR*", ATOMIC }, { "LDSET*", ATOMIC }, { "LDSMAX*", ATOMIC }, { "LDSMIN*", ATOMIC },
+	{ "LDXR*", EXCLUSIVE_LOAD }, { "LDXP*", EXCLUSIVE_LOAD }, { "LDAXR*", EXCLUSIVE_LOAD | ACQUIRES },
+	{ "LDAXP*", EXCLUSIVE_LOAD | ACQUIRES },
+	{ "STXR*", EXCLUSIVE_STORE }, { "STXP*", EXCLUSIVE_STORE }, { "STLXR*", EXCLUSIVE_STORE | RELEASES },
+	{ "STLXP*", EXCLUSIVE_STORE | RELEASES },
+	{ "LDAR?", ACQUIRES }, { "LDAPR?", ACQUIRES }, { "LDLAR?", ACQUIRES }, { "LDAPUR*", ACQUIRES },
+	{ "STLR?", RELEASES }, { "STLLR?", RELEASES }, { "STLUR*", RELEASES },
+	{ "LDADD*", ATOMIC }, { "LDCLR*", ATOMIC }, { "LDEOR*", ATOMIC }, { "LDSET*", ATOMIC }, { "LDSMAX*", ATOMIC },
+	{ "LDSMIN*", ATOMIC },
 	{ "LDUMAX*", ATOMIC }, { "LDUMIN*", ATOMIC }, { "SWP*", ATOMIC }, { "CAS*", ATOMIC },
 	{ "DMB", BARRIER }, { "DSB", BARRIER }, { "ISB", FLUSHES },
-	{ "HINT", IS_NOP }, { "PAC*SP", IS_NOP }, { "PAC*Z", IS_NOP }, { "PACI?1716", IS_NOP }, { "AUT*SP", IS_NOP }, { "AUTI*Z", IS_NOP },
+	{ "HINT", IS_NOP }, { "PAC*SP", IS_NOP }, { "PAC*Z", IS_NOP }, { "PACI?1716", IS_NOP }, { "AUT*SP", IS_NOP },
+	{ "AUTI*Z", IS_NOP },
 	{ "AUTI?1716", IS_NOP }, { "XPACLRI", IS_NOP }, { "CLREX", IS_NOP },
-	{ "SVC", SYSCALLS }, { "BRK", SYSCALLS }, { "HVC", SYSCALLS }, { "PRFM*", PREFETCHES }, { "PRFUM*", PREFETCHES }, { "SYSxt", SYSTEM },
+	{ "SVC", SYSCALLS }, { "BRK", SYSCALLS }, { "HVC", SYSCALLS }, { "PRFM*", PREFETCHES },
+	{ "PRFUM*", PREFETCHES }, { "SYSxt", SYSTEM },
 	{ "BL", NO_IMPLICIT }, { "BLR", NO_IMPLICIT }, { "MRS", NO_IMPLICIT },
-	{ "MADD*", LONG }, { "MSUB*", LONG }, { "SMADDL*", LONG }, { "UMADDL*", LONG }, { "SMSUBL*", LONG }, { "UMSUBL*", LONG },
+	{ "MADD*", LONG }, { "MSUB*", LONG }, { "SMADDL*", LONG }, { "UMADDL*", LONG }, { "SMSUBL*", LONG },
+	{ "UMSUBL*", LONG },
 	{ "SMULH*", LONG }, { "UMULH*", LONG }, { "SDIV?r", LONG }, { "UDIV?r", LONG }, { "CRC32*", LONG },
-	{ "FADD*", FP | LONG }, { "FSUB*", FP | LONG }, { "FMUL*", FP | LONG }, { "FNMUL*", FP | LONG }, { "FDIV*", FP | LONG }, { "FSQRT*", FP | LONG },
-	{ "FMADD*", FP | LONG }, { "FMSUB*", FP | LONG }, { "FNMADD*", FP | LONG }, { "FNMSUB*", FP | LONG }, { "FMLA*", FP | LONG }, { "FMLS*", FP | LONG },
-	{ "FMAX*", FP | LONG }, { "FMIN*", FP | LONG }, { "FABD*", FP | LONG }, { "FABS*", FP }, { "FNEG*", FP }, { "FRINT*", FP | LONG }, { "FCVT*", FP | LONG },
-	{ "SCVTF*", FP | LONG }, { "UCVTF*", FP | LONG }, { "FCMP*", FP | LONG }, { "FCM??*", FP | LONG }, { "FCCMP*", FP | LONG }, { "FRECP*", FP | LONG }, { "FRSQRT*", FP | LONG }, { "FAC??*", FP | LONG },
+	{ "FADD*", FP | LONG }, { "FSUB*", FP | LONG }, { "FMUL*", FP | LONG }, { "FNMUL*", FP | LONG },
+	{ "FDIV*", FP | LONG }, { "FSQRT*", FP | LONG },
+	{ "FMADD*", FP | LONG }, { "FMSUB*", FP | LONG }, { "FNMADD*", FP | LONG }, { "FNMSUB*", FP | LONG },
+	{ "FMLA*", FP | LONG }, { "FMLS*", FP | LONG },
+	{ "FMAX*", FP | LONG }, { "FMIN*", FP | LONG }, { "FABD*", FP | LONG }, { "FABS*", FP }, { "FNEG*", FP },
+	{ "FRINT*", FP | LONG }, { "FCVT*", FP | LONG },
+	{ "SCVTF*", FP | LONG }, { "UCVTF*", FP | LONG }, { "FCMP*", FP | LONG }, { "FCM??*", FP | LONG },
+	{ "FCCMP*", FP | LONG }, { "FRECP*", FP | LONG }, { "FRSQRT*", FP | LONG }, { "FAC??*", FP | LONG },
 	{ "FCSEL*", FP },
-	{ "ADDv*", VINT }, { "SUBv*", VINT }, { "ANDv*", VINT }, { "EORv*", VINT }, { "BICv*", VINT }, { "CM??v*", VINT }, { "SSHL*v*", VINT }, { "USHL*v*", VINT }, { "SHLv*", VINT },
-	{ "SSHRv*", VINT }, { "USHRv*", VINT }, { "MULv*", VINT | LONG }, { "MLAv*", VINT | LONG }, { "MLSv*", VINT | LONG }, { "?MULLv*", VINT | LONG }, { "?MLALv*", VINT | LONG }, { "PMULL*", VINT | LONG }, { "AES*", VINT | LONG }, { "SHA*", VINT | LONG },
-	{ "ORRWrs", OR_SHIFTED }, { "ORRXrs", OR_SHIFTED }, { "FMOVSr", MOVES }, { "FMOVDr", MOVES }, { "ORRv8i8", OR_VECTOR }, { "ORRv16i8", OR_VECTOR },
+	{ "ADDv*", VINT }, { "SUBv*", VINT }, { "ANDv*", VINT }, { "EORv*", VINT }, { "BICv*", VINT },
+	{ "CM??v*", VINT }, { "SSHL*v*", VINT }, { "USHL*v*", VINT }, { "SHLv*", VINT },
+	{ "SSHRv*", VINT }, { "USHRv*", VINT }, { "MULv*", VINT | LONG }, { "MLAv*", VINT | LONG },
+	{ "MLSv*", VINT | LONG }, { "?MULLv*", VINT | LONG }, { "?MLALv*", VINT | LONG }, { "PMULL*", VINT | LONG },
+	{ "AES*", VINT | LONG }, { "SHA*", VINT | LONG },
+	{ "ORRWrs", OR_SHIFTED }, { "ORRXrs", OR_SHIFTED }, { "FMOVSr", MOVES }, { "FMOVDr", MOVES },
+	{ "ORRv8i8", OR_VECTOR }, { "ORRv16i8", OR_VECTOR },
 	{ "EXTR?rri", EXTRACTS },
 };
 
@@ -121,7 +136,8 @@ static struct reg arm_reg(const char *name)
 static bool zero_variant(const struct decoded *d)
 {
 	/* dc zva: op1 3, CRn 7, CRm 4, op2 1 */
-	return d->nr_explicit == 5 && d->operand[0].imm == 3 && d->operand[1].imm == 7 && d->operand[2].imm == 4 && d->operand[3].imm == 1;
+	return d->nr_explicit == 5 && d->operand[0].imm == 3 && d->operand[1].imm == 7 && d->operand[2].imm == 4 &&
+	       d->operand[3].imm == 1;
 }
 
 static const char *arm_variant(const struct decoded *d, const struct decoder *decoder, uint64_t traits)
@@ -136,7 +152,8 @@ static const char *arm_variant(const struct decoded *d, const struct decoder *de
 
 static bool is_base(const struct shape *s, const struct operand *o)
 {
-	return o->role & OPERAND_REGISTER && o->reg_class && strcmp(decoder_class(s->decoder, o->reg_class - 1u), "GPR64sp") == 0;
+	return o->role & OPERAND_REGISTER && o->reg_class &&
+	       strcmp(decoder_class(s->decoder, o->reg_class - 1u), "GPR64sp") == 0;
 }
 
 static void memory_operands(struct shape *s)
@@ -151,7 +168,8 @@ static void memory_operands(struct shape *s)
 		if (k >= base && k < d->nr_explicit) {
 			o.role |= OPERAND_MEMORY;
 			shape_operand(s, &o);
-		} else if (o.role & OPERAND_DEF && base < d->nr_explicit && is_base(s, &o) && o.reg == d->operand[base].reg) {
+		} else if (o.role & OPERAND_DEF && base < d->nr_explicit && is_base(s, &o) &&
+		           o.reg == d->operand[base].reg) {
 			if (s->regs[o.reg].nr)
 				shape_writeback(s, s->regs[o.reg].number[0], 1);
 		} else {
@@ -184,10 +202,13 @@ static void access_flags(struct shape *s)
 	if (t & SYSTEM && zero_variant(d))
 		store = true;
 	i->flags |= (load ? INSN_LOAD : 0) | (store ? INSN_STORE : 0) | (t & PREFETCHES ? INSN_PREFETCH : 0) |
-		(t & ACQUIRES ? INSN_ACQUIRE : 0) | (t & RELEASES ? INSN_RELEASE : 0) | (t & ATOMIC ? INSN_LOCKED : 0) |
-		(t & EXCLUSIVE_STORE ? INSN_CONDITIONAL_ACCESS : 0) | (t & FLUSHES ? INSN_FLUSH : 0) | (t & SYSCALLS ? INSN_SYSCALL : 0);
+	            (t & ACQUIRES ? INSN_ACQUIRE : 0) | (t & RELEASES ? INSN_RELEASE : 0) |
+	            (t & ATOMIC ? INSN_LOCKED : 0) | (t & EXCLUSIVE_STORE ? INSN_CONDITIONAL_ACCESS : 0) |
+	            (t & FLUSHES ? INSN_FLUSH : 0) | (t & SYSCALLS ? INSN_SYSCALL : 0);
 	if (t & BARRIER)
-		i->flags |= (d->operand[0].imm & 3) == 1 ? INSN_ACQUIRE : (d->operand[0].imm & 3) == 2 ? INSN_RELEASE : INSN_FENCE;
+		i->flags |= (d->operand[0].imm & 3) == 1   ? INSN_ACQUIRE
+		            : (d->operand[0].imm & 3) == 2 ? INSN_RELEASE
+		                                           : INSN_FENCE;
 }
 
 static void branch(struct shape *s)
@@ -245,7 +266,8 @@ static void arm_shape(struct shape *s)
 	branch(s);
 	if (copies(s) && i->nr_data == 1 && i->nr_dst == 1)
 		i->flags |= INSN_MOVE;
-	i->flags |= (s->traits & FP ? INSN_FP : 0) | (s->traits & VINT ? INSN_VINT : 0) | (s->traits & LONG ? INSN_LONG : 0);
+	i->flags |= (s->traits & FP ? INSN_FP : 0) | (s->traits & VINT ? INSN_VINT : 0) |
+	            (s->traits & LONG ? INSN_LONG : 0);
 }
 
 static unsigned arm_bad_length(const uint8_t *bytes, size_t size)

@@ -34,7 +34,8 @@ struct shape {
 	const struct decoder *decoder; /* for names */
 	struct insn *insn;         /* to be filled: registers, flags, branch, target */
 	int16_t result[INSN_DSTS]; /* latency LLVM gives for insn->dst[i], load included; -1: not said */
-	uint16_t reads[INSN_DATAS];/* which of the registers read, in LLVM's order, insn->data[i] stands for: bit n, the n-th */
+	uint16_t reads[INSN_DATAS];/* which of the registers read, in LLVM's order, insn->data[i] stands for: bit n,
+	                            * the n-th */
 	unsigned nr_reads;
 	int16_t load_advance;      /* the largest ReadAdvance of a data operand: LLVM's latency of the load part */
 	uint16_t bits;             /* of the widest register operand */
@@ -52,15 +53,22 @@ struct arch {
 	const char *triple;
 	const char *features;      /* always on, so that what a program runs can be decoded; "" for none */
 	uint8_t max_length;        /* bytes */
-	uint8_t sequencer_uops;    /* an instruction of more decoded uops is microcoded, of more than one complex; 0: no such decoders */
+	uint8_t sequencer_uops;    /* an instruction of more decoded uops is microcoded, of more than one complex; 0:
+	                            * no such decoders */
 	struct reg (*reg)(const char *name);
 	uint64_t (*traits)(const char *form);
 	/* A form that costs differently by its operands: the suffix cost files know it by, or NULL. */
 	const char *(*variant)(const struct decoded *d, const struct decoder *decoder, uint64_t traits);
 	void (*shape)(struct shape *s);
-	/* A prefix that LLVM takes for an instruction of its own: a bit for decoded.prefixes, or 0. NULL: there are none. */
+	/*
+	 * A prefix that LLVM takes for an instruction of its own: a bit for decoded.prefixes, or 0. NULL: there are
+	 * none.
+	 */
 	uint32_t (*prefix)(const char *form);
-	/* Whether two make one uop where the core fuses such pairs, by their shape.fuse; `b`, the second, is right behind. NULL: never. */
+	/*
+	 * Whether two make one uop where the core fuses such pairs, by their shape.fuse; `b`, the second, is right
+	 * behind. NULL: never.
+	 */
 	bool (*fuses)(const struct cost_core *core, uint8_t first, uint8_t second, const struct insn *b);
 	/* Length of an undecodable instruction of which `size` bytes are given. */
 	unsigned (*bad_length)(const uint8_t *bytes, size_t size);

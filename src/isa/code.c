@@ -107,7 +107,8 @@ static uint32_t slot_of_bytes(const struct code *code, uint64_t pc, const uint8_
 
 	for (; x->slots[at] != INDEX_FREE; at = (at + 1) & x->mask) {
 		uint32_t i = x->slots[at];
-		if (code->insn[i].pc == pc && code->insn[i].length == length && memcmp(code->priv->entries[i].bytes, bytes, length) == 0)
+		if (code->insn[i].pc == pc && code->insn[i].length == length &&
+		    memcmp(code->priv->entries[i].bytes, bytes, length) == 0)
 			break;
 	}
 	return at;
@@ -261,7 +262,8 @@ uint32_t code_add(struct code *code, uint64_t pc, const uint8_t *bytes, size_t s
 	uint32_t i = known_at(code, pc);
 
 	assert(size > 0);
-	if (i != INDEX_FREE && code->insn[i].length <= size && memcmp(p->entries[i].bytes, bytes, code->insn[i].length) == 0 &&
+	if (i != INDEX_FREE && code->insn[i].length <= size &&
+	    memcmp(p->entries[i].bytes, bytes, code->insn[i].length) == 0 &&
 	    !(code->insn[i].flags & INSN_UNDECODED && code->insn[i].length != MIN(size, p->arch->max_length)))
 		return i;
 	bool decoded = decode(p, pc, bytes, size, &d);
@@ -392,7 +394,8 @@ static void map_names(struct code_private *p)
 		p->regs[r] = p->arch->reg(decoder_register(p->decoder, r));
 	p->resources = g_new0(struct resource_map, nr_resources + 1);
 	for (unsigned r = 0; r < nr_resources; r++)
-		costs_resource(p->costs, decoder_resource(p->decoder, r), &p->resources[r].ports, &p->resources[r].unit);
+		costs_resource(p->costs, decoder_resource(p->decoder, r), &p->resources[r].ports,
+		               &p->resources[r].unit);
 	p->plain = g_new0(struct form *, decoder_nr_forms(p->decoder));
 	p->lowering = (struct lowering){ .arch = p->arch, .core = costs_core(p->costs), .resources = p->resources };
 }

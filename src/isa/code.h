@@ -39,7 +39,10 @@ struct code {
 	struct code_private *priv;
 };
 
-/* Reads the cost file, starts LLVM. 0 or -errno (-ENOENT: unknown CPU or file; -EINVAL: a bad cost file, line named). */
+/*
+ * Reads the cost file, starts LLVM. 0 or -errno (-ENOENT: unknown CPU or file; -EINVAL: a bad cost file, line
+ * named).
+ */
 int code_new(struct code **out, const struct code_config *config);
 void code_free(struct code *code);
 
@@ -49,16 +52,22 @@ void code_free(struct code *code);
  */
 uint32_t code_add(struct code *code, uint64_t pc, const uint8_t *bytes, size_t size);
 
-/* The 4 KiB page at `page` holds these bytes now (a later call replaces them; entries decoded from the old ones stay). */
+/*
+ * The 4 KiB page at `page` holds these bytes now (a later call replaces them; entries decoded from the old ones
+ * stay).
+ */
 void code_page(struct code *code, uint64_t page, const uint8_t bytes[4096]);
 /* Its bytes; NULL where nothing was said of it. Valid until the next code_page(). */
 const uint8_t *code_image(const struct code *code, uint64_t page);
-/* The instruction at `pc` by the newest bytes seen there, executed or not; CODE_NONE where not all of it is known. For the wrong path. */
+/*
+ * The instruction at `pc` by the newest bytes seen there, executed or not; CODE_NONE where not all of it is known. For
+ * the wrong path.
+ */
 uint32_t code_find(struct code *code, uint64_t pc);
 
 /*
- * Disassembly, as `objdump -d` would print it (AT&T syntax for x86), of the instruction as if it stood at `address`: its
- * pc, or the address in its file. Returns the length, as snprintf.
+ * Disassembly, as `objdump -d` would print it (AT&T syntax for x86), of the instruction as if it stood at `address`:
+ * its pc, or the address in its file. Returns the length, as snprintf.
  */
 int code_text_at(struct code *code, uint32_t insn, uint64_t address, char *buf, size_t size);
 /* Name of the form (LLVM's opcode name, e.g. "ADD64mr"), for reports of what is unmodelled; valid until code_free(). */

@@ -239,10 +239,12 @@ static const struct {
 	uint32_t flag;
 } flag_names[] = {
 	{ "load", INSN_LOAD }, { "store", INSN_STORE }, { "prefetch", INSN_PREFETCH }, { "locked", INSN_LOCKED },
-	{ "acquire", INSN_ACQUIRE }, { "release", INSN_RELEASE }, { "fence", INSN_FENCE }, { "serialize", INSN_SERIALIZE },
+	{ "acquire", INSN_ACQUIRE }, { "release", INSN_RELEASE }, { "fence", INSN_FENCE },
+	{ "serialize", INSN_SERIALIZE },
 	{ "dispatch_serialize", INSN_DISPATCH_SERIALIZE }, { "flush", INSN_FLUSH }, { "syscall", INSN_SYSCALL },
 	{ "nop", INSN_NOP }, { "zero", INSN_ZERO }, { "move", INSN_MOVE }, { "microcoded", INSN_MICROCODED },
-	{ "complex", INSN_COMPLEX }, { "fp", INSN_FP }, { "vint", INSN_VINT }, { "wide", INSN_WIDE }, { "long", INSN_LONG },
+	{ "complex", INSN_COMPLEX }, { "fp", INSN_FP }, { "vint", INSN_VINT }, { "wide", INSN_WIDE },
+	{ "long", INSN_LONG },
 	{ "unmodelled", INSN_UNMODELLED }, { "leaf_result", INSN_LEAF_RESULT },
 };
 
@@ -281,9 +283,11 @@ static int read_form_key(const struct reader *r, const char *key, const char *va
 	} numbers[] = {
 		{ "latency", COST_LATENCY, &c->latency, 255 }, { "loads", COST_LOADS, &c->loads, 255 },
 		{ "stores", COST_STORES, &c->stores, 255 }, { "slots", COST_SLOTS, &c->slots, 255 },
-		{ "indexed_slots", COST_INDEXED_SLOTS, &c->indexed_slots, 255 }, { "decode", COST_DECODE, &c->decode, 255 },
+		{ "indexed_slots", COST_INDEXED_SLOTS, &c->indexed_slots, 255 },
+		{ "decode", COST_DECODE, &c->decode, 255 },
 		{ "indexed_decode", COST_INDEXED_DECODE, &c->indexed_decode, 255 },
-		{ "load_extra", COST_LOAD_EXTRA, &c->load_extra, 255 }, { "reads_results", COST_READS_RESULTS, &c->reads_results, 255 },
+		{ "load_extra", COST_LOAD_EXTRA, &c->load_extra, 255 },
+		{ "reads_results", COST_READS_RESULTS, &c->reads_results, 255 },
 		{ "bypass", COST_BYPASS, &c->bypass, 3 },
 		{ "reads_flags", COST_READS_FLAGS, &c->reads_flags, 1 },
 		{ "ends_dispatch", COST_ENDS_DISPATCH, &c->ends_dispatch, 1 }, { "queued", COST_QUEUED, &c->queued, 1 },
@@ -327,7 +331,8 @@ static int read_core_key(const struct reader *r, const char *key, const char *va
 		const char *key;
 		uint16_t *to;
 	} sets[] = {
-		{ "load", &m->load }, { "load_vector", &m->load_vector }, { "sta", &m->sta }, { "sta_indexed", &m->sta_indexed }, { "std", &m->std },
+		{ "load", &m->load }, { "load_vector", &m->load_vector }, { "sta", &m->sta },
+		{ "sta_indexed", &m->sta_indexed }, { "std", &m->std },
 		{ "wide_closed", &m->wide_closed },
 	};
 
@@ -452,7 +457,9 @@ static int read_file(struct reader *r)
 	int ret = 0;
 
 	if (!g_file_get_contents(r->path, &text, &length, &error)) {
-		int code = error->code == G_FILE_ERROR_NOENT ? ENOENT : error->code == G_FILE_ERROR_ACCES ? EACCES : EIO;
+		int code = error->code == G_FILE_ERROR_NOENT   ? ENOENT
+		           : error->code == G_FILE_ERROR_ACCES ? EACCES
+		                                               : EIO;
 		ret = error_set(code, r->path, "%s", g_strerror(code));
 		g_error_free(error);
 		return ret;

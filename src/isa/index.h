@@ -27,7 +27,8 @@ void index_fini(struct index *index);
 /* Twice the size, before the caller adds to a table that is half full: `hash_of` gives an entry's hash. */
 void index_grow(struct index *index, uint64_t (*hash_of)(const void *ctx, uint32_t entry), const void *ctx);
 /* Frees slot `at` and moves up what probed past it. */
-void index_remove(struct index *index, uint32_t at, uint64_t (*hash_of)(const void *ctx, uint32_t entry), const void *ctx);
+void index_remove(struct index *index, uint32_t at, uint64_t (*hash_of)(const void *ctx, uint32_t entry),
+                  const void *ctx);
 
 static inline bool index_full(const struct index *index)
 {

@@ -1,5 +1,6 @@
 /*
- * The file that sees LLVM (calibrate/assembler.cc sees its assembler): its MC layer behind the plain-C interface of llvm.h.
+ * The file that sees LLVM (calibrate/assembler.cc sees its assembler): its MC layer behind the plain-C interface of
+ * llvm.h.
  *
  * Only the target asked for is initialised, so that start-up and memory stay those of one target.
  * Not modelled here: anything that LLVM does not say. Corrections are the cost file's (costs.h) and the
@@ -55,7 +56,8 @@ struct target {
 
 const target targets[] = {
 	{ "x86_64", LLVMInitializeX86TargetInfo, LLVMInitializeX86TargetMC, LLVMInitializeX86Disassembler },
-	{ "aarch64", LLVMInitializeAArch64TargetInfo, LLVMInitializeAArch64TargetMC, LLVMInitializeAArch64Disassembler },
+	{ "aarch64", LLVMInitializeAArch64TargetInfo, LLVMInitializeAArch64TargetMC,
+	  LLVMInitializeAArch64Disassembler },
 	{ "riscv64", LLVMInitializeRISCVTargetInfo, LLVMInitializeRISCVTargetMC, LLVMInitializeRISCVDisassembler },
 };
 
@@ -126,7 +128,10 @@ void take_operands(const MCInst &inst, const MCInstrDesc &desc, decoded *out)
 		}
 }
 
-/* The n-th latency entry belongs to the n-th result, explicit ones first; reads count from the first that is no result. */
+/*
+ * The n-th latency entry belongs to the n-th result, explicit ones first; reads count from the first that is no
+ * result.
+ */
 void take_costs(const decoder &d, const MCInst &inst, const MCInstrDesc &desc, decoded *out)
 {
 	const MCSchedModel &model = d.cpu->getSchedModel();
@@ -156,7 +161,8 @@ void take_costs(const decoder &d, const MCInst &inst, const MCInstrDesc &desc, d
 		if (k < out->nr_explicit)
 			out->operand[k].advance = std::max(out->operand[k].advance, static_cast<int16_t>(entry.Cycles));
 	}
-	for (const MCWriteProcResEntry *p = d.cpu->getWriteProcResBegin(cls), *end = d.cpu->getWriteProcResEnd(cls); p != end; p++) {
+	for (const MCWriteProcResEntry *p = d.cpu->getWriteProcResBegin(cls), *end = d.cpu->getWriteProcResEnd(cls);
+	     p != end; p++) {
 		if (out->nr_resources == DECODED_RESOURCES)
 			break;
 		resource *r = &out->resource[out->nr_resources++];
@@ -251,7 +257,8 @@ int decoder_text(struct decoder *d, uint64_t pc, const uint8_t *bytes, size_t si
 	uint64_t length;
 	SmallString<128> text;
 
-	if (d->disassembler->getInstruction(inst, length, ArrayRef<uint8_t>(bytes, size), pc, nulls()) != MCDisassembler::Fail) {
+	if (d->disassembler->getInstruction(inst, length, ArrayRef<uint8_t>(bytes, size), pc, nulls()) !=
+	    MCDisassembler::Fail) {
 		raw_svector_ostream stream(text);
 		d->printer->printInst(&inst, pc, "", *d->cpu, stream);
 	}

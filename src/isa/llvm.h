@@ -77,7 +77,10 @@ struct decoder;
 int decoder_new(struct decoder **out, const char *triple, const char *cpu, const char *features);
 void decoder_free(struct decoder *decoder);
 
-/* False where the bytes are no instruction, or not all of one; out->length then says how many were looked at (at least 1). */
+/*
+ * False where the bytes are no instruction, or not all of one; out->length then says how many were looked at (at least
+ * 1).
+ */
 bool decoder_decode(struct decoder *decoder, uint64_t pc, const uint8_t *bytes, size_t size, struct decoded *out);
 /* LLVM's text of the instruction, AT&T syntax on x86; empty where it is none. Returns its full length, as snprintf. */
 int decoder_text(struct decoder *decoder, uint64_t pc, const uint8_t *bytes, size_t size, char *buf, size_t buf_size);

@@ -72,7 +72,8 @@ static void draft_llvm(const struct lowering *low, const struct shape *s, struct
 			uint16_t ports = groups[i].ports;
 			if (s->insn->flags & INSN_LOAD && ports == m->load)
 				draft->nr_load++;
-			else if (s->insn->flags & INSN_STORE && ports == m->sta && (ports != m->std || draft->nr_sta == 0))
+			else if (s->insn->flags & INSN_STORE && ports == m->sta &&
+			         (ports != m->std || draft->nr_sta == 0))
 				draft->nr_sta++;
 			else if (s->insn->flags & INSN_STORE && ports == m->std)
 				draft->nr_std++;
@@ -80,9 +81,13 @@ static void draft_llvm(const struct lowering *low, const struct shape *s, struct
 				add_compute(draft, (struct uop){ .ports = ports, .kind = UOP_COMPUTE });
 		}
 	/* No ports are named: LLVM's count of uops, which need none. */
-	for (unsigned accesses = (s->insn->flags & INSN_LOAD ? 1u : 0) + (s->insn->flags & INSN_STORE ? 1u : 0); n == 0 && !m->load && accesses < d->uops; accesses++)
+	for (unsigned accesses = (s->insn->flags & INSN_LOAD ? 1u : 0) + (s->insn->flags & INSN_STORE ? 1u : 0);
+	     n == 0 && !m->load && accesses < d->uops; accesses++)
 		add_compute(draft, (struct uop){ .kind = UOP_COMPUTE });
-	/* More cycles of ports than uops, on a model that counts one for each: a wide operation that takes two turns. */
+	/*
+	 * More cycles of ports than uops, on a model that counts one for each: a wide operation that takes two
+	 * turns.
+	 */
 	draft->parallel = !low->arch->sequencer_uops && draft->nr_compute > d->uops;
 	for (unsigned i = 0; i < d->nr_resources; i++) {
 		const struct resource_map *r = &low->resources[d->resource[i].resource];
@@ -93,7 +98,10 @@ static void draft_llvm(const struct lowering *low, const struct shape *s, struct
 	}
 }
 
-/* LLVM's latency of the load part: its read-after-load advance where an operand has one, else by the kind of register. */
+/*
+ * LLVM's latency of the load part: its read-after-load advance where an operand has one, else by the kind of
+ * register.
+ */
 static int load_part(const struct lowering *low, const struct shape *s, unsigned nr_compute)
 {
 	int base = low->core->load_latency;
@@ -199,11 +207,16 @@ static void chain(struct draft *draft)
 		guess_chain(draft);
 }
 
-static unsigned emit(const struct lowering *low, const struct insn *i, const struct draft *draft, const struct cost *cost, struct uop *uops)
+static unsigned emit(const struct lowering *low, const struct insn *i, const struct draft *draft,
+                     const struct cost *cost, struct uop *uops)
 {
 	const struct cost_core *m = low->core;
-	struct uop load = { .ports = i->flags & INSN_VECTOR_MEM && m->load_vector ? m->load_vector : m->load, .kind = UOP_LOAD };
-	struct uop sta = { .ports = i->flags & INSN_INDEXED && m->sta_indexed ? m->sta_indexed : m->sta, .kind = UOP_STA };
+	struct uop load = {
+		.ports = i->flags & INSN_VECTOR_MEM && m->load_vector ? m->load_vector : m->load, .kind = UOP_LOAD,
+	};
+	struct uop sta = {
+		.ports = i->flags & INSN_INDEXED && m->sta_indexed ? m->sta_indexed : m->sta, .kind = UOP_STA,
+	};
 	struct uop std = { .ports = cost->set & COST_STD ? cost->std : m->std, .kind = UOP_STD };
 	unsigned n = 0;
 

@@ -35,14 +35,19 @@ enum riscv_trait {
 };
 
 static const struct trait table[] = {
-	{ "AMO*", ATOMIC }, { "*_AQ", ACQUIRES }, { "*_RL", RELEASES }, { "*_AQ_RL", ACQUIRES | RELEASES }, { "SC_?*", MAY_FAIL },
-	{ "JAL", JUMPS }, { "C_J", JUMPS }, { "JALR", JUMPS_INDIRECT }, { "C_JR", JUMPS_INDIRECT }, { "C_JALR", JUMPS_INDIRECT | LINKS_RA },
-	{ "FENCE", FENCES }, { "FENCE_TSO", FENCES }, { "ECALL", SYSCALLS }, { "EBREAK", SYSCALLS }, { "C_EBREAK", SYSCALLS },
+	{ "AMO*", ATOMIC }, { "*_AQ", ACQUIRES }, { "*_RL", RELEASES }, { "*_AQ_RL", ACQUIRES | RELEASES },
+	{ "SC_?*", MAY_FAIL },
+	{ "JAL", JUMPS }, { "C_J", JUMPS }, { "JALR", JUMPS_INDIRECT }, { "C_JR", JUMPS_INDIRECT },
+	{ "C_JALR", JUMPS_INDIRECT | LINKS_RA },
+	{ "FENCE", FENCES }, { "FENCE_TSO", FENCES }, { "ECALL", SYSCALLS }, { "EBREAK", SYSCALLS },
+	{ "C_EBREAK", SYSCALLS },
 	{ "PREFETCH_*", PREFETCHES }, { "CSR*", CSR },
 	{ "MUL*", LONG }, { "DIV*", LONG }, { "REM*", LONG },
-	{ "FADD_*", FP | LONG }, { "FSUB_*", FP | LONG }, { "FMUL_*", FP | LONG }, { "FDIV_*", FP | LONG }, { "FSQRT_*", FP | LONG },
+	{ "FADD_*", FP | LONG }, { "FSUB_*", FP | LONG }, { "FMUL_*", FP | LONG }, { "FDIV_*", FP | LONG },
+	{ "FSQRT_*", FP | LONG },
 	{ "FMADD_*", FP | LONG }, { "FMSUB_*", FP | LONG }, { "FNMADD_*", FP | LONG }, { "FNMSUB_*", FP | LONG },
-	{ "FMIN_*", FP | LONG }, { "FMAX_*", FP | LONG }, { "FEQ_*", FP | LONG }, { "FLT_*", FP | LONG }, { "FLE_*", FP | LONG },
+	{ "FMIN_*", FP | LONG }, { "FMAX_*", FP | LONG }, { "FEQ_*", FP | LONG }, { "FLT_*", FP | LONG },
+	{ "FLE_*", FP | LONG },
 	{ "FCVT_*", FP | LONG }, { "FCLASS_*", FP | LONG }, { "FSGNJ*", FP | LONG }, { "FMV_*", FP },
 	{ "C_MV", MOVES }, { "FSGNJ_*", SIGN_COPY }, { "ADDI", ADDS_IMMEDIATE },
 };
@@ -134,8 +139,9 @@ static void access_flags(struct shape *s)
 		i->flags |= s->vector ? INSN_VECTOR_MEM : 0;
 		i->flags |= i->nr_addr ? INSN_SIMPLE_ADDR : 0;
 	}
-	i->flags |= (t & ATOMIC ? INSN_LOCKED : 0) | (t & ACQUIRES ? INSN_ACQUIRE : 0) | (t & RELEASES ? INSN_RELEASE : 0) |
-		(t & MAY_FAIL ? INSN_CONDITIONAL_ACCESS : 0) | (t & SYSCALLS ? INSN_SYSCALL : 0);
+	i->flags |= (t & ATOMIC ? INSN_LOCKED : 0) | (t & ACQUIRES ? INSN_ACQUIRE : 0) |
+	            (t & RELEASES ? INSN_RELEASE : 0) | (t & MAY_FAIL ? INSN_CONDITIONAL_ACCESS : 0) |
+	            (t & SYSCALLS ? INSN_SYSCALL : 0);
 }
 
 static void riscv_shape(struct shape *s)

@@ -29,7 +29,8 @@ static unsigned form_bits(const char *form, const char **operands)
 static bool redundant_suffix(const char *form, char last)
 {
 	static const char *const keep[] = { "MOVZX", "MOVSX", "NOOP", "F", "V", "MMX" };
-	static const char *const drop[] = { "STOS", "LODS", "SCAS", "CALL64pcrel32", "RET64", "LEAVE64", "CALL", "JMP", "PUSH", "POP", "LEA" };
+	static const char *const drop[] = { "STOS", "LODS", "SCAS", "CALL64pcrel32", "RET64", "LEAVE64",
+		                            "CALL", "JMP",  "PUSH", "POP",           "LEA" };
 	const char *operands;
 	unsigned bits = form_bits(form, &operands);
 
@@ -84,7 +85,8 @@ static void put_address(GString *text)
 	if (comma && comma < close && !memchr(comma + 1, ',', (size_t)(close - comma - 1)))
 		g_string_insert(text, close - text->str, ",1");
 	open = strchr(text->str, '(');
-	if ((strncmp(open, "(,", 2) == 0 || strncmp(open, "(%rbp", 5) == 0 || strncmp(open, "(%r13", 5) == 0) && (open == text->str || !isxdigit((unsigned char)open[-1])))
+	if ((strncmp(open, "(,", 2) == 0 || strncmp(open, "(%rbp", 5) == 0 || strncmp(open, "(%r13", 5) == 0) &&
+	    (open == text->str || !isxdigit((unsigned char)open[-1])))
 		g_string_insert(text, open - text->str, "0x0");
 }
 
@@ -126,8 +128,9 @@ void text_as_objdump(enum isa isa, const char *form, const struct insn *insn, ch
 	while (*mnemonic == ' ')
 		mnemonic++;
 	/* Prefixes stand in front: rep, lock, notrack. */
-	while (strncmp(mnemonic, "rep ", 4) == 0 || strncmp(mnemonic, "repne ", 6) == 0 || strncmp(mnemonic, "repz ", 5) == 0 ||
-	       strncmp(mnemonic, "repnz ", 6) == 0 || strncmp(mnemonic, "lock ", 5) == 0 || strncmp(mnemonic, "notrack ", 8) == 0) {
+	while (strncmp(mnemonic, "rep ", 4) == 0 || strncmp(mnemonic, "repne ", 6) == 0 ||
+	       strncmp(mnemonic, "repz ", 5) == 0 || strncmp(mnemonic, "repnz ", 6) == 0 ||
+	       strncmp(mnemonic, "lock ", 5) == 0 || strncmp(mnemonic, "notrack ", 8) == 0) {
 		size_t n = strcspn(mnemonic, " ") + 1;
 		g_string_append_len(out, mnemonic, (gssize)n);
 		mnemonic += n;

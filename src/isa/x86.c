@@ -31,7 +31,9 @@ enum { REPEAT = 4 | 8, LOCK = 16, OTHER_PREFIX = 1 << 16 };
 
 static struct reg gpr(int number, unsigned bits)
 {
-	return (struct reg){ .nr = 1, .number = { (uint8_t)(X86_GPR + number) }, .bits = (uint16_t)bits, .merges = bits < 32 };
+	return (struct reg){
+		.nr = 1, .number = { (uint8_t)(X86_GPR + number) }, .bits = (uint16_t)bits, .merges = bits < 32
+	};
 }
 
 /* RAX, EAX, AX, AL, AH, R8, R8D, R8W, R8B, SIL, ... */
@@ -55,7 +57,9 @@ static struct reg x86_gpr(const char *name)
 		if (length == 2 && i < 4 && name[0] == legacy[i][0] && name[1] == 'L')
 			return gpr(i, 8);
 		if (length == 2 && i < 4 && name[0] == legacy[i][0] && name[1] == 'H')
-			return (struct reg){ .nr = 1, .number = { (uint8_t)(X86_GPR + i) }, .bits = 8, .merges = true, .high = true };
+			return (struct reg){
+				.nr = 1, .number = { (uint8_t)(X86_GPR + i) }, .bits = 8, .merges = true, .high = true
+			};
 	}
 	return (struct reg){ 0 };
 }
@@ -80,7 +84,10 @@ static struct reg x86_reg(const char *name)
 	for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
 		size_t n = strlen(files[i].prefix);
 		if (strncmp(name, files[i].prefix, n) == 0 && name[n] >= '0' && name[n] <= '9' && !strchr(name, '_'))
-			return (struct reg){ .nr = 1, .number = { (uint8_t)(files[i].first + atoi(name + n)) }, .bits = files[i].bits };
+			return (struct reg){
+				.nr = 1, .number = { (uint8_t)(files[i].first + atoi(name + n)) },
+				.bits = files[i].bits,
+			};
 	}
 	return x86_gpr(name);
 }
@@ -99,13 +106,14 @@ static bool has_displacement(const struct operand *m, const struct decoder *deco
 {
 	const char *base = m[0].reg ? decoder_register(decoder, m[0].reg) : "";
 
-	return m[3].imm || !*base || strcmp(base + 1, "IP") == 0 || strcmp(base + 1, "BP") == 0 || strncmp(base, "R13", 3) == 0;
+	return m[3].imm || !*base || strcmp(base + 1, "IP") == 0 || strcmp(base + 1, "BP") == 0 ||
+	       strncmp(base, "R13", 3) == 0;
 }
 
 /*
- * Whether the address is made of base, index and displacement. With RBP or R13 for a base there always is a displacement in the
- * encoding, zero or not, and it takes as long as any other (measured on Zen 5, of LEA and of loads; Intel's optimization
- * manual says so of LEA).
+ * Whether the address is made of base, index and displacement. With RBP or R13 for a base there always is a
+ * displacement in the encoding, zero or not, and it takes as long as any other (measured on Zen 5, of LEA and of loads;
+ * Intel's optimization manual says so of LEA).
  */
 static bool three_parts(const struct operand *m, const struct decoder *decoder)
 {
@@ -174,7 +182,8 @@ static void order_flags(struct shape *s)
 	if (t & ATOMIC || (s->d->prefixes & LOCK && i->flags & INSN_STORE))
 		i->flags |= INSN_LOCKED;
 	i->flags |= (t & FENCES ? INSN_FENCE : 0) | (t & FENCES_LOADS ? INSN_DISPATCH_SERIALIZE : 0) |
-		(t & FENCES_STORES ? INSN_RELEASE : 0) | (t & SERIALIZES ? INSN_SERIALIZE : 0) | (t & SYSCALLS ? INSN_SYSCALL : 0);
+	            (t & FENCES_STORES ? INSN_RELEASE : 0) | (t & SERIALIZES ? INSN_SERIALIZE : 0) |
+	            (t & SYSCALLS ? INSN_SYSCALL : 0);
 }
 
 /* Which flag registers a condition code reads; LLVM's codes are the encoding's. */
@@ -272,7 +281,8 @@ static void operands(struct shape *s)
 		const struct operand *o = &s->d->operand[k];
 		if (s->traits & NO_RESULT && o->role & OPERAND_DEF)
 			continue;
-		if (s->traits & KEEPS_RAX && o->role & OPERAND_DEF && s->regs[o->reg].nr && s->regs[o->reg].number[0] == X86_GPR)
+		if (s->traits & KEEPS_RAX && o->role & OPERAND_DEF && s->regs[o->reg].nr &&
+		    s->regs[o->reg].number[0] == X86_GPR)
 			continue;
 		if (s->traits & IS_NOP || (s->traits & X87 && !(o->role & OPERAND_MEMORY)))
 			continue;
@@ -385,10 +395,17 @@ static bool has_immediate(const struct shape *s)
 }
 
 /*
- * shape.fuse: SECOND | condition code; or what fuses with that on Intel's cores, one of three kinds, and on AMD's, one of two.
+ * shape.fuse: SECOND | condition code; or what fuses with that on Intel's cores, one of three kinds, and on AMD's, one
+ * of two.
  */
 enum {
-	FUSE_TEST = 1, FUSE_CMP, FUSE_INC, FUSE_INTEL = 3, FUSE_COMPARE = 1 << 2, FUSE_ARITHMETIC = 1 << 3, FUSE_SECOND = 0x10,
+	FUSE_TEST = 1,
+	FUSE_CMP,
+	FUSE_INC,
+	FUSE_INTEL = 3,
+	FUSE_COMPARE = 1 << 2,
+	FUSE_ARITHMETIC = 1 << 3,
+	FUSE_SECOND = 0x10,
 };
 
 /* Whether a place's displacement and the immediate both take four bytes. */
@@ -397,7 +414,8 @@ static bool both_long(const struct shape *s, const struct operand *m)
 	int64_t imm = s->d->operand[s->d->nr_explicit - 1].imm, at = m[3].imm;
 	const char *form = decoder_form(s->decoder, s->d->form);
 
-	return has_immediate(s) && imm != (int8_t)imm && at != (int8_t)at && (strstr(form, "32m") || strstr(form, "64m"));
+	return has_immediate(s) && imm != (int8_t)imm && at != (int8_t)at &&
+	       (strstr(form, "32m") || strstr(form, "64m"));
 }
 
 /* Ref: Intel's optimization manual §3.4.2.2. */
@@ -405,12 +423,15 @@ static uint8_t intel_fusion(const struct shape *s, const struct operand *m)
 {
 	if (m && has_immediate(s))
 		return 0;
-	return s->traits & FUSES_TEST ? FUSE_TEST : s->traits & FUSES_CMP ? FUSE_CMP : s->traits & FUSES_INC ? FUSE_INC : 0;
+	return s->traits & FUSES_TEST  ? FUSE_TEST
+	       : s->traits & FUSES_CMP ? FUSE_CMP
+	       : s->traits & FUSES_INC ? FUSE_INC
+	                               : 0;
 }
 
 /*
- * Measured on Zen 5: nothing with an address relative to RIP, nor where displacement and immediate are both long. Which instructions
- * do, on Zen 3 too: corsix.org, "x86 macro-op fusion notes".
+ * Measured on Zen 5: nothing with an address relative to RIP, nor where displacement and immediate are both long. Which
+ * instructions do, on Zen 3 too: corsix.org, "x86 macro-op fusion notes".
  */
 static uint8_t amd_fusion(const struct shape *s, const struct operand *m)
 {
@@ -431,11 +452,15 @@ static void fusion(struct shape *s, const struct operand *m)
 		s->fuse = intel_fusion(s, m) | amd_fusion(s, m);
 }
 
-/* Intel's: a pair with a branch split at a 64-byte line is not fused. Ref: optimization manual §3.4.2.2; condition codes as encoded. */
+/*
+ * Intel's: a pair with a branch split at a 64-byte line is not fused. Ref: optimization manual §3.4.2.2; condition
+ * codes as encoded.
+ */
 static bool x86_fuses(const struct cost_core *core, uint8_t first, uint8_t second, const struct insn *b)
 {
 	unsigned code = second & 15, kind = first & FUSE_INTEL;
-	bool sign_overflow_parity = code <= 1 || (code >= 8 && code <= 11), carry = code == 2 || code == 3 || code == 6 || code == 7;
+	bool sign_overflow_parity = code <= 1 || (code >= 8 && code <= 11),
+	     carry = code == 2 || code == 3 || code == 6 || code == 7;
 
 	if (!(second & FUSE_SECOND) || first & FUSE_SECOND || b->pc % 64 == 0)
 		return false;

@@ -24,7 +24,8 @@ enum x86_trait {
 	VINT = 1ull << 14,
 	LONG = 1ull << 15,
 	MOVES = 1ull << 16,        /* a register copy that rename can eliminate */
-	ZERO_SAME = 1ull << 17,    /* of a register with itself: zero, at rename (LLVM leaves out the other encodings) */
+	ZERO_SAME = 1ull << 17,    /* of a register with itself: zero, at rename (LLVM leaves out the other
+	                            * encodings) */
 	ONES_SAME = 1ull << 18,    /* of a register with itself: executes, but needs no input */
 	LEA = 1ull << 19,
 	FUSES_TEST = 1ull << 20,   /* may make one uop with a conditional jump; the three kinds differ in which */

@@ -1,10 +1,10 @@
 /*
- * Basic blocks of what was executed, as a granularity at which methods are compared: each instruction's figure `leader` is
- * the index of the first instruction of its block.
+ * Basic blocks of what was executed, as a granularity at which methods are compared: each instruction's figure `leader`
+ * is the index of the first instruction of its block.
  *
  * A block begins where control came by a taken branch, behind any branch, at a signal handler, and where its
- * instruction does not lie right behind another that was executed. Blocks that were never entered in the middle are not cut
- * there, whatever the code says.
+ * instruction does not lie right behind another that was executed. Blocks that were never entered in the middle are not
+ * cut there, whatever the code says.
  */
 #include <errno.h>
 #include <glib.h>

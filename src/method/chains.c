@@ -1,6 +1,6 @@
 /*
- * The critical path of the run by instruction (critical.h), for advice: what an instruction's executions on it waited for, and
- * how many stood in a chain of operands that leads from one execution of the instruction to the next.
+ * The critical path of the run by instruction (critical.h), for advice: what an instruction's executions on it waited
+ * for, and how many stood in a chain of operands that leads from one execution of the instruction to the next.
  *
  * Figures of instructions: "share" of the path, "class" (enum latency_class), "carried" and "bound/NAME", parts of the
  * instruction's executions on the path; "bound/port.NAME" and "bound/unit.NAME" say which by the instruction's uops,
@@ -96,7 +96,10 @@ static uint64_t *window_of(const struct chains *s, const struct insn *in, uint64
 	return window;
 }
 
-/* Windows of the uop cache, or pairs of them, with a jump that keeps them out of it. Free with g_hash_table_destroy(). */
+/*
+ * Windows of the uop cache, or pairs of them, with a jump that keeps them out of it. Free with
+ * g_hash_table_destroy().
+ */
 static GHashTable *spoilt_windows(const struct chains *s)
 {
 	GHashTable *spoilt = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -114,7 +117,8 @@ static bool is_spoilt(const struct chains *s, GHashTable *spoilt, uint32_t insn)
 {
 	uint64_t window;
 
-	return g_hash_table_size(spoilt) && g_hash_table_contains(spoilt, window_of(s, code_insn(s->code, insn), &window));
+	return g_hash_table_size(spoilt) &&
+	       g_hash_table_contains(spoilt, window_of(s, code_insn(s->code, insn), &window));
 }
 
 static int chains_save(const void *state, struct profile *out)
@@ -133,9 +137,11 @@ static int chains_save(const void *state, struct profile *out)
 			continue;
 		err = profile_insn_figure(out, "chains", insn, "share", (double)sum.count / (double)total);
 		if (!err)
-			err = profile_insn_figure(out, "chains", insn, "class", latency_class(code_insn(s->code, insn)));
+			err = profile_insn_figure(out, "chains", insn, "class",
+			                          latency_class(code_insn(s->code, insn)));
 		if (!err && sum.carried)
-			err = profile_insn_figure(out, "chains", insn, "carried", (double)sum.carried / (double)sum.count);
+			err = profile_insn_figure(out, "chains", insn, "carried",
+			                          (double)sum.carried / (double)sum.count);
 		for (unsigned k = 0; k < NR_BOUNDS && !err; k++) {
 			char name[160];
 

@@ -31,7 +31,8 @@ struct place {
 const char *bound_name(enum bound b)
 {
 	static const char *const names[NR_BOUNDS] = {
-		"latency", "port", "unit", "memory_order", "misses", "fence", "frontend", "decode", "branch.taken", "code", "branch", "rename", "rob", "scheduler",
+		"latency", "port", "unit", "memory_order", "misses", "fence", "frontend", "decode", "branch.taken",
+		"code", "branch", "rename", "rob", "scheduler",
 		"load_queue", "store_queue", "registers", "branches", "serial",
 	};
 	return names[b];
@@ -106,8 +107,10 @@ static size_t by(const struct critical *c, size_t at, unsigned back)
 static enum bound bound_of_dispatch(const struct timed *t)
 {
 	static const enum bound bounds[] = {
-		[WAIT_NONE] = BOUND_FRONTEND, [WAIT_WIDTH] = BOUND_RENAME, [WAIT_ROB] = BOUND_ROB, [WAIT_SCHEDULER] = BOUND_SCHEDULER,
-		[WAIT_LOAD_QUEUE] = BOUND_LOAD_QUEUE, [WAIT_STORE_QUEUE] = BOUND_STORE_QUEUE, [WAIT_REGISTERS] = BOUND_REGISTERS,
+		[WAIT_NONE] = BOUND_FRONTEND, [WAIT_WIDTH] = BOUND_RENAME, [WAIT_ROB] = BOUND_ROB,
+		[WAIT_SCHEDULER] = BOUND_SCHEDULER,
+		[WAIT_LOAD_QUEUE] = BOUND_LOAD_QUEUE, [WAIT_STORE_QUEUE] = BOUND_STORE_QUEUE,
+		[WAIT_REGISTERS] = BOUND_REGISTERS,
 		[WAIT_BRANCHES] = BOUND_BRANCHES, [WAIT_SERIAL] = BOUND_SERIAL,
 	};
 	return bounds[timed_dispatch_wait(t)];
@@ -186,7 +189,10 @@ static struct place from_dispatched(struct critical *c, size_t at)
 	}
 }
 
-/* The front end delivered `t` later than `o` before it, with no miss of code: to go from the decoders to the uop cache takes time, too. */
+/*
+ * The front end delivered `t` later than `o` before it, with no miss of code: to go from the decoders to the uop cache
+ * takes time, too.
+ */
 static enum bound bound_of_delivery(const struct timed *t, const struct timed *o)
 {
 	if ((t->flags | o->flags) & TIMED_DECODED)

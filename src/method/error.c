@@ -33,7 +33,8 @@ static size_t reduce(struct error_cell *c, size_t nr, uint16_t events, uint64_t 
 	return n;
 }
 
-double method_error(struct error_cell *reference, size_t nr_reference, struct error_cell *profile, size_t nr, uint16_t events)
+double method_error(struct error_cell *reference, size_t nr_reference, struct error_cell *profile, size_t nr,
+                    uint16_t events)
 {
 	uint64_t of_reference, of_profile;
 	unsigned __int128 right = 0, all;

@@ -3,8 +3,8 @@
  *
  *      E = (T - sum over units and components of min(C, C_ref)) / T
  *
- * The reference is reduced to the components that the method has, by the events its hardware knows; the method's profile is
- * scaled to the reference's total. A unit is an instruction, a basic block, a function or the whole program.
+ * The reference is reduced to the components that the method has, by the events its hardware knows; the method's
+ * profile is scaled to the reference's total. A unit is an instruction, a basic block, a function or the whole program.
  * Ref: TEA §4 (error metric).
  */
 #ifndef CYCLEWISE_METHOD_ERROR_H
@@ -20,14 +20,15 @@ struct error_cell {
 };
 
 /*
- * In [0, 1], by exact sums; NaN where either side has no time at all. Cells come in any order and may repeat; both arrays are
- * sorted and reduced in place.
+ * In [0, 1], by exact sums; NaN where either side has no time at all. Cells come in any order and may repeat; both
+ * arrays are sorted and reduced in place.
  */
-double method_error(struct error_cell *reference, size_t nr_reference, struct error_cell *profile, size_t nr, uint16_t events);
+double method_error(struct error_cell *reference, size_t nr_reference, struct error_cell *profile, size_t nr,
+                    uint16_t events);
 
 /*
- * The mean error that a method without any fault would have of so many samples, each of one cycle drawn at random from the
- * reference: half the sum of the mean deviations of binomial variables. NaN where there is no time or no sample.
+ * The mean error that a method without any fault would have of so many samples, each of one cycle drawn at random from
+ * the reference: half the sum of the mean deviations of binomial variables. NaN where there is no time or no sample.
  * Ref: De Moivre's formula of the binomial's mean deviation.
  */
 double method_sampling_error(struct error_cell *reference, size_t nr, uint16_t events, uint64_t samples);

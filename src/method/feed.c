@@ -1,6 +1,7 @@
 #include "method/feed.h"
 
-void feed_init(struct feed *f, struct clock *clock, uint32_t thread, const struct feed_target *target, size_t nr_targets)
+void feed_init(struct feed *f, struct clock *clock, uint32_t thread, const struct feed_target *target,
+               size_t nr_targets)
 {
 	f->clock = clock;
 	clock_lane_init(&f->ticks, clock, thread);

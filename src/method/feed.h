@@ -38,7 +38,8 @@ struct feed {
 };
 
 /* `clock` is the run's, one for all threads. */
-void feed_init(struct feed *f, struct clock *clock, uint32_t thread, const struct feed_target *target, size_t nr_targets);
+void feed_init(struct feed *f, struct clock *clock, uint32_t thread, const struct feed_target *target,
+               size_t nr_targets);
 void feed_fini(struct feed *f);
 void feed_batch(struct feed *f, const struct timed *t, size_t n);
 /* The stream has ended. */

@@ -5,24 +5,26 @@
  *   a row for each branch in flight (fmt_table.h): instruction-side misses, penalty of a misprediction
  *   the ROB (occupancy.h): while it is full a cycle is its head's, and no front-end counter runs
  *
- * Beside the stack, how many cycles were lost to the front end and to a long miss of the back end at once: those that a full
- * ROB takes from the front end's counters on account of L2 or TLB misses.
+ * Beside the stack, how many cycles were lost to the front end and to a long miss of the back end at once: those that a
+ * full ROB takes from the front end's counters on account of L2 or TLB misses.
  *
- * The rows behind a mispredicted branch are dropped when it is resolved, so that misses on the wrong path are not counted. The
- * penalty is counted from the branch's dispatch to that of the first instruction of the right path. "L2" is the last level
- * before memory. What is left is the base.
+ * The rows behind a mispredicted branch are dropped when it is resolved, so that misses on the wrong path are not
+ * counted. The penalty is counted from the branch's dispatch to that of the first instruction of the right path. "L2"
+ * is the last level before memory. What is left is the base.
  *
  * The paper leaves open, and here it is so:
- *  - "No instructions are fed into the pipeline" is read behind the fetch buffer: cycles in which it still had some are not
+ *  - "No instructions are fed into the pipeline" is read behind the fetch buffer: cycles in which it still had some are
+ *  not
  *    lost to the miss.
  *  - No cycle is counted twice. After a misprediction, cycles in which the first right-path instruction itself
  *    missed belong to that miss; otherwise the branch penalty comes before later instructions' misses.
  *  - Misses after the last branch of the run, and those of squashed attempts, are in the base.
  * On a core whose schedulers or store queue fill before the ROB does, back-end misses are in the base too: so it
- * is with the paper's counters. Beside them is a variant, FMT-dispatch, for which the ROB counts as full in every cycle in
- * which the next to dispatch is there and does not, for whatever reason; what waits and is squashed before it dispatched
- * does not count.
- * Ref: Eyerman et al., "A performance counter architecture for computing accurate CPI components", ASPLOS 2006, §4; table 1.
+ * is with the paper's counters. Beside them is a variant, FMT-dispatch, for which the ROB counts as full in every cycle
+ * in which the next to dispatch is there and does not, for whatever reason; what waits and is squashed before it
+ * dispatched does not count.
+ * Ref: Eyerman et al., "A performance counter architecture for computing accurate CPI components", ASPLOS 2006, §4;
+ * table 1.
  */
 #include "method/fmt_lane.h"
 #include "profile/profile.h"

@@ -46,7 +46,10 @@ void fmt_lane_fetch_in_vain(struct fmt_lane *l, uint64_t branches, const struct 
 		;
 }
 
-/* What has dispatched may be ahead of what is final: a checkpoint has the stack of an earlier cycle, the base the rest. */
+/*
+ * What has dispatched may be ahead of what is final: a checkpoint has the stack of an earlier cycle, the base
+ * the rest.
+ */
 void fmt_lane_publish(struct fmt_lane *l, const struct walked *w)
 {
 	l->units += walked_units(w);

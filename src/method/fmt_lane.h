@@ -1,7 +1,7 @@
 /*
- * What the front-end miss event table and the shared one have in common: the ROB, a row for each branch with the penalty of its
- * misprediction, and the stack so far. Where they differ is in who counts the misses of the instruction side: count what a
- * record missed (fmt_lane_stalls()) between fmt_lane_follow() and fmt_lane_dispatch().
+ * What the front-end miss event table and the shared one have in common: the ROB, a row for each branch with the
+ * penalty of its misprediction, and the stack so far. Where they differ is in who counts the misses of the instruction
+ * side: count what a record missed (fmt_lane_stalls()) between fmt_lane_follow() and fmt_lane_dispatch().
  */
 #ifndef CYCLEWISE_METHOD_FMT_LANE_H
 #define CYCLEWISE_METHOD_FMT_LANE_H
@@ -16,9 +16,11 @@ struct fmt_lane {
 	struct occupancy rob;
 	struct fmt_table table;
 	uint64_t right;                /* the row being filled behind the last record of the right path */
-	uint64_t mispredicted;         /* row of the mispredicted branch that dispatched last, not resolved; FMT_NO_ROW: none */
+	uint64_t mispredicted;         /* row of the mispredicted branch that dispatched last, not resolved;
+	                                * FMT_NO_ROW: none */
 	bool wrong;                    /* behind a mispredicted branch, with or without a row */
-	uint64_t overlap, overlap_from; /* cycles lost on both sides; occupancy_long() when the misprediction dispatched */
+	uint64_t overlap, overlap_from; /* cycles lost on both sides; occupancy_long() when the misprediction
+	                                 * dispatched */
 	uint64_t units;                /* counted, in all intervals the walker gave out */
 	uint64_t end;                  /* first cycle that is not final */
 	uint64_t shared[CPI_ITLB + 1]; /* cycles; [CPI_L1I .. CPI_ITLB]: the instruction side as sFMT counts it */
@@ -49,18 +51,24 @@ int fmt_lanes_save(const struct fmt_lane *l, struct profile *out);
 /* Saves the sum of other stacks under another name: the one with the shared instruction side, or of a variant. */
 int fmt_lanes_save_as(const struct fmt_lane *l, const char *name, bool shared, struct profile *out);
 
-/* Nothing is squashed or awaited: what the next record is does not matter but to the ROB, if it is no branch and missed nothing. */
+/*
+ * Nothing is squashed or awaited: what the next record is does not matter but to the ROB, if it is no branch and missed
+ * nothing.
+ */
 static inline bool fmt_lane_quiet(const struct fmt_lane *l)
 {
 	return !l->wrong && l->table.waits == FMT_NO_ROW && l->table.fetch == l->right;
 }
 
-/* Cycles in which a front end delivered nothing: [tlb, cache) on account of the TLB, [cache, end) of the instruction cache. */
+/*
+ * Cycles in which a front end delivered nothing: [tlb, cache) on account of the TLB, [cache, end) of the instruction
+ * cache.
+ */
 struct fmt_stall { uint64_t tlb, cache, end; };
 
 /*
- * Those before `avail` in which nothing was left to dispatch of what came before: what a fetch buffer still holds feeds the
- * pipeline while fetch waits.
+ * Those before `avail` in which nothing was left to dispatch of what came before: what a fetch buffer still holds feeds
+ * the pipeline while fetch waits.
  */
 static inline struct fmt_stall fmt_lane_stalls(const struct fmt_lane *l, const struct timed *t, uint64_t avail)
 {
@@ -87,7 +95,8 @@ static inline bool fmt_lane_counts(const struct fmt_lane *l, const struct timed 
 }
 
 /* So many cycles go into the row of the branch to be fetched next; `before`: occupancy_long() when they began. */
-static inline void fmt_lane_stalled(struct fmt_lane *l, const struct timed *t, uint64_t tlb, uint64_t cache, uint64_t before)
+static inline void fmt_lane_stalled(struct fmt_lane *l, const struct timed *t, uint64_t tlb, uint64_t cache,
+                                    uint64_t before)
 {
 	fmt_table_stall(&l->table, CPI_ITLB, tlb);
 	fmt_table_stall(&l->table, fmt_lane_code(t), cache);

@@ -5,16 +5,17 @@
  *      ───────┼──────────────┼─────────────────┼───────
  *       free  │ in the ROB   │ fetched         │ being filled: of the branch to be fetched next; free behind it
  *
- * A row takes the cycles in which the front end delivered nothing for a miss between the branch before and its own, so that
- * what is behind a mispredicted branch stands in rows behind that branch's: when it is resolved they are dropped, and what
- * was missed on the wrong path with them. When a branch retires, its row is added up.
+ * A row takes the cycles in which the front end delivered nothing for a miss between the branch before and its own, so
+ * that what is behind a mispredicted branch stands in rows behind that branch's: when it is resolved they are dropped,
+ * and what was missed on the wrong path with them. When a branch retires, its row is added up.
  *
- * The hardware's penalty counter of a row runs in every cycle from the branch's dispatch on in which the ROB is not full. Here
- * a row has what one counter of all such cycles showed at the dispatch; the penalty is by how much it has grown since.
+ * The hardware's penalty counter of a row runs in every cycle from the branch's dispatch on in which the ROB is not
+ * full. Here a row has what one counter of all such cycles showed at the dispatch; the penalty is by how much it has
+ * grown since.
  *
  * The paper's buffer has as many rows as the core supports branches in flight, so that none is ever without. With fewer
- * (fmt.rows) a branch that finds no row is not followed: what it had gets added to by the branch behind, a misprediction of it
- * stays in the base, and what is missed on its wrong path is not told from the right one.
+ * (fmt.rows) a branch that finds no row is not followed: what it had gets added to by the branch behind, a
+ * misprediction of it stays in the base, and what is missed on its wrong path is not told from the right one.
  * Ref: Eyerman et al., ASPLOS 2006, §4.1.1, figure 10.
  */
 #ifndef CYCLEWISE_METHOD_FMT_TABLE_H
@@ -62,7 +63,10 @@ static inline void fmt_table_stall(struct fmt_table *f, enum cpi k, uint64_t cyc
 	fmt_table_row(f, f->fetch)->local[k] += cycles;
 }
 
-/* The branches that retire up to `cycle`, in order. A mispredicted one does so when its penalty is over at the soonest. */
+/*
+ * The branches that retire up to `cycle`, in order. A mispredicted one does so when its penalty is over at the
+ * soonest.
+ */
 static inline void fmt_table_retire(struct fmt_table *f, uint64_t cycle)
 {
 	for (; f->head < f->tail && f->head != f->waits; f->head++) {
@@ -85,7 +89,10 @@ static inline uint64_t fmt_table_fetch(struct fmt_table *f)
 	return f->fetch - 1;
 }
 
-/* The branch of row `id` is in the ROB, where the counter of penalties shows `clock`; it retires in the cycle `retires` (UINT64_MAX: never). */
+/*
+ * The branch of row `id` is in the ROB, where the counter of penalties shows `clock`; it retires in the cycle `retires`
+ * (UINT64_MAX: never).
+ */
 static inline void fmt_table_dispatch(struct fmt_table *f, uint64_t id, uint64_t clock, uint64_t retires)
 {
 	struct fmt_row *row = fmt_table_row(f, id);
@@ -104,7 +111,10 @@ static inline void fmt_table_resolve(struct fmt_table *f, uint64_t id)
 	*fmt_table_row(f, f->fetch) = (struct fmt_row){ .retires = UINT64_MAX };
 }
 
-/* The first of the right path is in the ROB: the penalty ends; `own` cycles of it belong to that instruction's own misses. */
+/*
+ * The first of the right path is in the ROB: the penalty ends; `own` cycles of it belong to that instruction's own
+ * misses.
+ */
 static inline void fmt_table_recover(struct fmt_table *f, uint64_t clock, uint64_t own)
 {
 	struct fmt_row *row = fmt_table_row(f, f->waits);

@@ -1,6 +1,6 @@
 /*
- * AMD's Instruction-Based Sampling: tags what dispatches in the sampled cycle, or the next that does, follows it, and reports
- * it with its events when it retires. A tagged instruction that is squashed, on the wrong path or not, gives no
+ * AMD's Instruction-Based Sampling: tags what dispatches in the sampled cycle, or the next that does, follows it, and
+ * reports it with its events when it retires. A tagged instruction that is squashed, on the wrong path or not, gives no
  * sample.
  *
  * Of several that dispatch in a cycle it is the oldest. It is an op that is tagged: of an instruction in several

@@ -1,11 +1,11 @@
 /*
  * What goes on while each instruction is in flight, exactly: for every committed instruction, how many slots other
- * (and its own) committed uops took at dispatch, and how many instructions retired, in the cycles from its fetch up to, not
- * with, that of its retirement.
+ * (and its own) committed uops took at dispatch, and how many instructions retired, in the cycles from its fetch up to,
+ * not with, that of its retirement.
  *
- * Both are differences of running sums. Fetch, dispatch and retirement of what commits are in order, so each sum need be
- * remembered from the last fetch on only, and once for all that came in a cycle. A flight is summed up when something
- * dispatches in the cycle of its end or later.
+ * Both are differences of running sums. Fetch, dispatch and retirement of what commits are in order, so each sum need
+ * be remembered from the last fetch on only, and once for all that came in a cycle. A flight is summed up when
+ * something dispatches in the cycle of its end or later.
  */
 #ifndef CYCLEWISE_METHOD_INFLIGHT_H
 #define CYCLEWISE_METHOD_INFLIGHT_H
@@ -16,7 +16,10 @@
 
 #include "record/timed.h"
 
-/* A running sum: what it was before each cycle in which it grew, from the last one asked for on. Cycles never decrease. */
+/*
+ * A running sum: what it was before each cycle in which it grew, from the last one asked for on. Cycles never
+ * decrease.
+ */
 struct growth {
 	struct growth_mark { uint64_t cycle, before; } *mark; /* [room], ring: [first .. last) */
 	uint64_t first, last, room;
@@ -95,7 +98,8 @@ static inline void inflight_end(struct inflight *f, uint64_t cycle, inflight_don
 }
 
 /* A committed instruction's first record. Where counted, `retired` is called for it now, `slots` when that is known. */
-static inline void inflight_push(struct inflight *f, const struct timed *t, inflight_done *slots, inflight_done *retired, void *ctx)
+static inline void inflight_push(struct inflight *f, const struct timed *t, inflight_done *slots,
+                                 inflight_done *retired, void *ctx)
 {
 	uint64_t dispatch = timed_dispatch(t), leave = timed_leave(t);
 

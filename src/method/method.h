@@ -31,10 +31,14 @@ struct run {
 	uint64_t period;               /* cycles between samples; 0: start at 1000 and adapt */
 	uint64_t seed;
 	bool sweep;                    /* samplers also save what longer periods would have given */
-	const struct clock *clock;     /* of the methods that sample cycles; set by who feeds them, valid until close() */
+	const struct clock *clock;     /* of the methods that sample cycles; set by who feeds them, valid until
+	                                * close() */
 };
 
-/* Which methods a run has: those of every profile, and of each bit. A method may be in one set alone, or need several. */
+/*
+ * Which methods a run has: those of every profile, and of each bit. A method may be in one set alone, or need
+ * several.
+ */
 enum method_set {
 	METHODS_PROFILE = 0,           /* what every profile has */
 	METHODS_FILE = 8,              /* what every profile has that is kept in a file, and no report of a run shows */
@@ -47,12 +51,14 @@ struct method {
 	const char *name, *help;
 	enum method_set set;           /* a run has it whose set has all these bits ... */
 	const struct method *covers;   /* ... then without this one, of which it saves all; NULL: none */
-	bool addresses;                /* it asks for them: what records have with steps alone (core_ops.foresees_all) */
+	bool addresses;                /* it asks for them: what records have with steps alone
+	                                * (core_ops.foresees_all) */
 	size_t state_size, lane_size;
 	int  (*open)(void *state, const struct run *run);          /* 0 or -errno */
 	int  (*lane)(void *state, void *lane, uint32_t thread);    /* a thread begins */
 	void (*block)(void *state, void *lane, const struct block *b); /* hot */
-	void (*finish)(void *state, void *lane);                   /* the thread's stream has ended; NULL: nothing to do then */
+	void (*finish)(void *state, void *lane);                   /* the thread's stream has ended; NULL: nothing to
+	                                                            * do then */
 	int  (*save)(const void *state, struct profile *out);      /* at any time between blocks; 0 or -errno */
 	void (*close)(void *state);                                /* also frees what lanes hold */
 };

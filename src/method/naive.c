@@ -1,15 +1,16 @@
 /*
- * CPI stacks as event counters give them: each kind of miss, times a fixed penalty; what is left is the base, which may be
- * negative. `naive` counts the misses of all that was fetched, `naive_non_spec` those of instructions that commit.
+ * CPI stacks as event counters give them: each kind of miss, times a fixed penalty; what is left is the base, which may
+ * be negative. `naive` counts the misses of all that was fetched, `naive_non_spec` those of instructions that commit.
  *
- * The penalties are the core's latencies: of the second-level cache for a miss of the first, of memory (a closed row) for one
- * of the last, of the second-level TLB (or of a page walk in the second-level cache) for one of the first, of the front end for
- * a mispredicted branch. Nothing overlaps and nothing is hidden: that is what is wrong with them. An instruction that missed in
- * several ways counts in each; long latencies are in the base.
+ * The penalties are the core's latencies: of the second-level cache for a miss of the first, of memory (a closed row)
+ * for one of the last, of the second-level TLB (or of a page walk in the second-level cache) for one of the first, of
+ * the front end for a mispredicted branch. Nothing overlaps and nothing is hidden: that is what is wrong with them. An
+ * instruction that missed in several ways counts in each; long latencies are in the base.
  *
- * A miss is counted where a cache or TLB would count it: once for each line or walk that was asked for. What waits for one that is on its
- * way already is none, whoever asked: on the right path it goes uncounted by naive_non_spec, too, where that was the wrong one.
- * Not counted are misses of stores' lines, which are no events of theirs (TEA has loads' alone), and prefetches.
+ * A miss is counted where a cache or TLB would count it: once for each line or walk that was asked for. What waits for
+ * one that is on its way already is none, whoever asked: on the right path it goes uncounted by naive_non_spec, too,
+ * where that was the wrong one. Not counted are misses of stores' lines, which are no events of theirs (TEA has loads'
+ * alone), and prefetches.
  * Ref: Eyerman et al., ASPLOS 2006, §2 (naive, naive_non_spec), §3.
  */
 #include "method/cpi.h"
@@ -33,7 +34,8 @@ static int naive_open(void *state, const struct run *run)
 	s->penalty[CPI_L1I] = s->penalty[CPI_L1D] = l2;
 	s->penalty[CPI_L2I] = s->penalty[CPI_L2D] = cpi_memory_cycles(d);
 	s->penalty[CPI_ITLB] = s->penalty[CPI_DTLB] = d->stlb_entries ? (uint64_t)d->stlb_latency : walk;
-	s->penalty[CPI_BRANCH] = (uint64_t)(d->branch_mispredict + d->fetch_latency + d->decode_latency + d->rename_latency);
+	s->penalty[CPI_BRANCH] =
+		(uint64_t)(d->branch_mispredict + d->fetch_latency + d->decode_latency + d->rename_latency);
 	return 0;
 }
 

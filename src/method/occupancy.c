@@ -28,7 +28,10 @@ void occupancy_grow(struct occupancy *o)
 	o->room *= 2;
 }
 
-/* Those that leave in the cycle `now`, and what was squashed behind them before; whether all that leave now are counted. */
+/*
+ * Those that leave in the cycle `now`, and what was squashed behind them before; whether all that leave now are
+ * counted.
+ */
 static inline bool leave(struct occupancy *o, uint64_t now)
 {
 	bool counted = true;
@@ -108,7 +111,8 @@ void occupancy_enter_doomed(struct occupancy *o, const struct timed *t)
 		o->doomed[o->nr_doomed++] = (struct doomed){ end, t->slots };
 }
 
-const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end, uint64_t *branches)
+const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end,
+                                            uint64_t *branches)
 {
 	uint64_t nr = 0;
 

@@ -1,18 +1,22 @@
 /*
  * What counters at the reorder buffer see of a thread's stream: whether it is full, and who blocks its head.
  *
- * While the ROB is full a cycle belongs to what blocks its head, if that is a miss or a long-latency instruction. In all other
- * counted cycles counters of the front end may run: `on` says how many there were. Records come in the order in which they
- * dispatch; what is asked of the cycles before a record dispatches (occupancy_go_on()) is asked before it enters. The cycle in
- * which one does is accounted for when the next comes, since who else enters in it, and who does not, decides whether it was full.
+ * While the ROB is full a cycle belongs to what blocks its head, if that is a miss or a long-latency instruction. In
+ * all other counted cycles counters of the front end may run: `on` says how many there were. Records come in the order
+ * in which they dispatch; what is asked of the cycles before a record dispatches (occupancy_go_on()) is asked before it
+ * enters. The cycle in which one does is accounted for when the next comes, since who else enters in it, and who does
+ * not, decides whether it was full.
  *
  * The paper leaves open, and here it is so:
- *  - The ROB is full in a cycle at whose end it has not room for the next to dispatch (or for as much of it as can in one
+ *  - The ROB is full in a cycle at whose end it has not room for the next to dispatch (or for as much of it as can in
+ *  one
  *    cycle), as SimpleScalar counts it. Entries are held from dispatch to commit or squash, those cycles included.
- *  - A head that missed in several ways counts as L2 miss before L1 miss before long latency. One that missed the TLB, too,
+ *  - A head that missed in several ways counts as L2 miss before L1 miss before long latency. One that missed the TLB,
+ *  too,
  *    counts as that until its walk ends: for an L2 miss, until the latency of memory before its data came.
  *  - In counted windows a cycle that is shared with uncounted instructions is not counted.
- * A variant takes the ROB for full in every cycle in which the next to dispatch is there and does not, for whatever reason.
+ * A variant takes the ROB for full in every cycle in which the next to dispatch is there and does not, for whatever
+ * reason.
  * Ref: Eyerman et al., ASPLOS 2006, §3.3.2, §4.2, §4.3.
  */
 #ifndef CYCLEWISE_METHOD_OCCUPANCY_H
@@ -24,8 +28,8 @@
 #include "method/cpi.h"
 
 /*
- * Who is, or will be, at the ROB's head: what commits, and flushers that are squashed there. All that leave in one cycle are one
- * entry, as only the oldest of them is ever asked what it waits for.
+ * Who is, or will be, at the ROB's head: what commits, and flushers that are squashed there. All that leave in one
+ * cycle are one entry, as only the oldest of them is ever asked what it waits for.
  */
 struct flight {
 	uint64_t leave;
@@ -74,8 +78,8 @@ static inline struct flight *occupancy_flight(const struct occupancy *o, uint64_
 void occupancy_enter_doomed(struct occupancy *o, const struct timed *t);
 
 /*
- * On to the cycle `to`. Full is a ROB with more than `room` slots taken, or any where dispatch is `stuck`; `counted`: what
- * cycles are while it is empty.
+ * On to the cycle `to`. Full is a ROB with more than `room` slots taken, or any where dispatch is `stuck`; `counted`:
+ * what cycles are while it is empty.
  */
 void occupancy_pass(struct occupancy *o, uint64_t to, uint32_t room, bool stuck, bool counted);
 
@@ -189,8 +193,12 @@ static inline void occupancy_dispatch(struct occupancy *o, const struct timed *t
 
 static inline bool occupancy_missed(const struct timed *t) { return t->icache_stall | t->itlb_stall; }
 
-/* Records from t to `end` that commit, are no branches and missed nothing in the front end, dispatch; the first that is not so. */
-static inline const struct timed *occupancy_follow_plain(struct occupancy *o, const struct timed *t, const struct timed *end)
+/*
+ * Records from t to `end` that commit, are no branches and missed nothing in the front end, dispatch; the first that is
+ * not so.
+ */
+static inline const struct timed *occupancy_follow_plain(struct occupancy *o, const struct timed *t,
+                                                         const struct timed *end)
 {
 	const uint16_t special = TIMED_WRONG | TIMED_SQUASHED | TIMED_BRANCH | TIMED_MISPREDICT;
 
@@ -208,9 +216,10 @@ static inline const struct timed *occupancy_follow_plain(struct occupancy *o, co
 void occupancy_end(struct occupancy *o, uint64_t to);
 
 /*
- * Wrong-path records from t to `end` that missed nothing in the front end dispatch, or never do; the first that is not so.
- * *branches grows by the branches among them.
+ * Wrong-path records from t to `end` that missed nothing in the front end dispatch, or never do; the first that is not
+ * so. *branches grows by the branches among them.
  */
-const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end, uint64_t *branches);
+const struct timed *occupancy_follow_doomed(struct occupancy *o, const struct timed *t, const struct timed *end,
+                                            uint64_t *branches);
 
 #endif

@@ -31,7 +31,10 @@ struct patterns {
 	struct pool accesses, branches;
 };
 
-/* Loads of a thread are numbered from 1. A register or a stored word holds the number of the load that its value came from; 0: none. */
+/*
+ * Loads of a thread are numbered from 1. A register or a stored word holds the number of the load that its value came
+ * from; 0: none.
+ */
 struct node {
 	uint64_t parent;               /* that gave the address; 0: none */
 	uint32_t insn;
@@ -41,8 +44,10 @@ struct patterns_lane {
 	struct node node[NODES];       /* of the last ones, by number */
 	uint64_t loads;                /* number of the last */
 	uint64_t reg[NR_REGS];
-	struct { uint64_t word; uint32_t store; uint64_t held; } stored[STORES]; /* the last store to each word, by its hash */
-	uint32_t branch;               /* the instruction before, where it was a counted branch; CODE_NONE: it was none */
+	/* the last store to each word, by its hash */
+	struct { uint64_t word; uint32_t store; uint64_t held; } stored[STORES];
+	uint32_t branch;               /* the instruction before, where it was a counted branch; CODE_NONE: it was
+	                                * none */
 	bool taken;
 };
 

@@ -1,10 +1,10 @@
 /*
  * How a static instruction behaves, learned from all its executions in bounded memory: what advice is chosen by.
  *
- * Accesses: the strides between one and the next (the most frequent few are counted, so that a share is a lower bound), how many
- * lines and pages in all (a sketch, within some 10%), and where addresses come from: each load remembers which load, of
- * the last few hundred, gave it its address, so that a load is chased whose own earlier result led to its address. That goes
- * through registers, and through memory where a store forwards.
+ * Accesses: the strides between one and the next (the most frequent few are counted, so that a share is a lower bound),
+ * how many lines and pages in all (a sketch, within some 10%), and where addresses come from: each load remembers which
+ * load, of the last few hundred, gave it its address, so that a load is chased whose own earlier result led to its
+ * address. That goes through registers, and through memory where a store forwards.
  *
  * Branches: directions, changes of direction, targets of indirect ones, jumps back.
  */
@@ -42,7 +42,8 @@ struct access_pattern {
 	uint64_t line_changes, page_changes; /* accesses to another one than the access before */
 	uint64_t indirect;             /* executions whose address a load gave just before */
 	uint64_t checked, chased;      /* of those: looked at, and led to by the same instruction */
-	uint32_t feeder;               /* the load that gave the address, in the last that was indirect; CODE_NONE: none was */
+	uint32_t feeder;               /* the load that gave the address, in the last that was indirect; CODE_NONE:
+	                                * none was */
 	uint32_t partner;              /* the store that the last memory-order violation was with; CODE_NONE: none */
 	struct sketch lines, pages;    /* of 64 bytes, of 4 KiB */
 };

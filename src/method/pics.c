@@ -144,7 +144,8 @@ static int save_cycles(const struct pics *p, struct profile *out)
 			err = profile_cycles(out, insn, tally_psv(rows[k].key), rows[k].count, rows[k].units);
 	}
 	for (; k < nr && !err; k++)
-		err = profile_cycles(out, tally_insn(rows[k].key), tally_psv(rows[k].key), rows[k].count, rows[k].units);
+		err = profile_cycles(out, tally_insn(rows[k].key), tally_psv(rows[k].key), rows[k].count,
+		                     rows[k].units);
 	g_free(rows);
 	return err;
 }

@@ -1,7 +1,7 @@
 /*
- * CPI stack by completion stalls, as IBM's POWER5 counts them: a cycle in which nothing commits belongs, with an empty ROB,
- * to the miss of the instruction cache or TLB that is waited for, or to the mispredicted branch that emptied it; else
- * to the miss or the long latency of the instruction at the head. All other cycles are the base.
+ * CPI stack by completion stalls, as IBM's POWER5 counts them: a cycle in which nothing commits belongs, with an empty
+ * ROB, to the miss of the instruction cache or TLB that is waited for, or to the mispredicted branch that emptied it;
+ * else to the miss or the long latency of the instruction at the head. All other cycles are the base.
  *
  * It does not see what drains the ROB first, nor a branch's resolution: that is what is wrong with it.
  * Ref: Eyerman et al., ASPLOS 2006, §2 (the POWER5 mechanism), §3.1.

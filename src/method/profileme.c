@@ -1,17 +1,18 @@
 /*
  * ProfileMe: counts fetched instructions, wrong path included, and tags one; what comes back is a whole record of what
- * happened to it: its events, how long it spent in each stage, and whether it retired or why it was aborted. In pairs: a
- * second instruction is tagged within a window of the first, and what of it fell into the flight of the first, and the
- * other way round, estimates how much else went on while an instruction was in flight.
+ * happened to it: its events, how long it spent in each stage, and whether it retired or why it was aborted. In pairs:
+ * a second instruction is tagged within a window of the first, and what of it fell into the flight of the first, and
+ * the other way round, estimates how much else went on while an instruction was in flight.
  *
- * The counter's mean is the clock's period times the thread's instructions fetched a cycle so far, more where there are more
- * samples by now than of the methods that sample cycles, less where there are fewer. A sample stands for the instructions since the one before: that is
- * its weight, so that nothing is biased by a mean that changes.
+ * The counter's mean is the clock's period times the thread's instructions fetched a cycle so far, more where there are
+ * more samples by now than of the methods that sample cycles, less where there are fewer. A sample stands for the
+ * instructions since the one before: that is its weight, so that nothing is biased by a mean that changes.
  *
- * Aborted samples are counted as dropped; they are answers, but no part of the profile. The second of a pair is no sample
- * of the profile either. Of an instruction in several records the first is its sample.
- * Beside each answer stands its exact value over all executions (`exact/...`): what no hardware could know.
- * Ref: Dean et al., "ProfileMe", MICRO 1997 (latency registers, paired sampling); "Transparent, Low-Overhead Profiling".
+ * Aborted samples are counted as dropped; they are answers, but no part of the profile. The second of a pair is no
+ * sample of the profile either. Of an instruction in several records the first is its sample. Beside each answer stands
+ * its exact value over all executions (`exact/...`): what no hardware could know.
+ * Ref: Dean et al., "ProfileMe", MICRO 1997 (latency registers, paired sampling); "Transparent, Low-Overhead
+ * Profiling".
  */
 #include <errno.h>
 #include <glib.h>
@@ -58,7 +59,8 @@ struct profileme_lane {
 	uint64_t fetched;
 	uint64_t interval;             /* of the counter */
 	uint64_t attempts;             /* counted so far ... */
-	uint64_t sample, partner;      /* ... and with the next sample, and the second of a pair; NEVER: none is awaited */
+	uint64_t sample, partner;      /* ... and with the next sample, and the second of a pair; NEVER: none is
+	                                * awaited */
 	uint64_t due;                  /* the earlier of the two */
 	uint64_t number;               /* of the last sample, in those of level 0, as of the clock's ticks */
 	uint64_t ticked;               /* the same of the last tick: how many samples there should be */
@@ -148,7 +150,8 @@ static inline uint32_t stage(uint32_t cycle, uint32_t before)
 /* One that retired. */
 static inline void answer(struct answers *a, const struct timed *t, uint64_t weight)
 {
-	uint32_t ready = stage(t->ready, t->dispatch), issue = stage(t->issue, ready), complete = stage(t->complete, issue);
+	uint32_t ready = stage(t->ready, t->dispatch), issue = stage(t->issue, ready),
+		 complete = stage(t->complete, issue);
 
 	a->retired += weight;
 	a->until[MAP] += weight * t->dispatch;
@@ -168,7 +171,8 @@ static bool during(uint64_t cycle, const struct timed *flight)
 }
 
 /* What `other` did in the flight of t, which is the first or the second of the pair. */
-static void overlap(struct profileme *s, const struct timed *t, const struct timed *other, unsigned place, uint64_t weight)
+static void overlap(struct profileme *s, const struct timed *t, const struct timed *other, unsigned place,
+                    uint64_t weight)
 {
 	if (!timed_commits(t))
 		return;
@@ -190,7 +194,8 @@ static void sample(struct profileme *s, struct profileme_lane *l, const struct t
 	if (!timed_commits(t))
 		sampler_drop(&s->sampler, tick);
 	else
-		sampler_add_weighted(&s->sampler, tick, t->insn, t->psv & EVENTS, (uint32_t)(l->interval * CYCLE_UNITS / clock_period(clock)));
+		sampler_add_weighted(&s->sampler, tick, t->insn, t->psv & EVENTS,
+		                     (uint32_t)(l->interval * CYCLE_UNITS / clock_period(clock)));
 	struct instruction *i = &s->insn[t->insn];
 	if (timed_commits(t)) {
 		answer(&i->sampled, t, l->interval);
@@ -312,7 +317,8 @@ static double from_pairs(const struct profileme *s, const struct instruction *i,
 	double sum = 0;
 
 	for (unsigned k = 0; k < 2; k++)
-		sum += (double)(slots ? i->pairs[k].slots : i->pairs[k].retired) * (double)s->window / (double)i->pairs[k].nr;
+		sum += (double)(slots ? i->pairs[k].slots : i->pairs[k].retired) * (double)s->window /
+		       (double)i->pairs[k].nr;
 	return sum;
 }
 
@@ -332,7 +338,8 @@ static int save_insn(const struct profileme *s, uint32_t insn, struct profile *o
 		figure(&v, "", "retired_in_flight", from_pairs(s, i, false), 1);
 	}
 	save_answers(&v, &i->exact, "exact/");
-	figure(&v, "exact/", "wasted_slots", (double)i->exact.until[RETIRE] * (double)s->width - (double)i->slots, i->exact.retired);
+	figure(&v, "exact/", "wasted_slots", (double)i->exact.until[RETIRE] * (double)s->width - (double)i->slots,
+	       i->exact.retired);
 	figure(&v, "exact/", "retired_in_flight", (double)i->retired, i->exact.retired);
 	return v.err;
 }

@@ -1,6 +1,6 @@
 /*
- * IBM's random instruction sampling: tags while instruction groups are formed in fetch, and reports what was tagged with
- * its events when it completes. A tagged instruction that is squashed gives no sample.
+ * IBM's random instruction sampling: tags while instruction groups are formed in fetch, and reports what was tagged
+ * with its events when it completes. A tagged instruction that is squashed gives no sample.
  *
  * The sampled cycle's first fetched instruction is tagged, or the first after it.
  * Ref: TEA table 1, §3, §5; Power ISA, "Sampled Instruction Event Register".

@@ -63,8 +63,8 @@ static uint64_t key_of(const struct tally_row *r) { return (r->key & ~KEY_USED) 
 static uint32_t level_of(const struct tally_row *r) { return r->key & ((1 << LEVEL_BITS) - 1); }
 
 /* What there would be with the clock at `level`. */
-static int save_level(const struct sampler *s, const struct tally_row *rows, size_t nr, uint32_t level, const char *name,
-                      struct profile *out)
+static int save_level(const struct sampler *s, const struct tally_row *rows, size_t nr, uint32_t level,
+                      const char *name, struct profile *out)
 {
 	uint64_t total = 0, weight = 0, dropped = 0, weighted = 0;
 	int err = 0;

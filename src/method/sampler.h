@@ -47,8 +47,8 @@ void sampler_add_weighted(struct sampler *s, struct tick tick, uint32_t insn, ui
 /* The hardware throws the sample away. */
 void sampler_drop(struct sampler *s, struct tick tick);
 /*
- * By instruction, then signature, under the method's name; with the figures samples, dropped, period and events (the bits
- * that its hardware knows). In a run that sweeps the period, also what there would be at each double of it, as
+ * By instruction, then signature, under the method's name; with the figures samples, dropped, period and events (the
+ * bits that its hardware knows). In a run that sweeps the period, also what there would be at each double of it, as
  * "METHOD/PERIOD". 0 or -errno.
  */
 int  sampler_save(const struct sampler *s, const char *method, uint16_t events, struct profile *out);
@@ -66,14 +66,17 @@ static inline uint64_t ticks_next(const struct ticks *q)
 static inline struct tick ticks_pop(struct ticks *q) { return q->tick[q->head++]; }
 
 /*
- * For methods that tag in the front end: `tag` is called, for each tick, with the first record of the block that dispatches
- * (or is fetched) in its cycle or, where none does, after it. A record may be tagged several times.
+ * For methods that tag in the front end: `tag` is called, for each tick, with the first record of the block that
+ * dispatches (or is fetched) in its cycle or, where none does, after it. A record may be tagged several times.
  */
 typedef void sampler_tag(struct sampler *s, struct tick tick, const struct timed *t);
 void sampler_at_dispatch(struct sampler *s, struct sampler_lane *l, const struct block *b, sampler_tag *tag);
 void sampler_at_fetch(struct sampler *s, struct sampler_lane *l, const struct block *b, sampler_tag *tag);
 
-/* For methods that look at commit: with the interval whose cycle it is, the oldest where several commit in it; `end` is behind the last. */
+/*
+ * For methods that look at commit: with the interval whose cycle it is, the oldest where several commit in it; `end` is
+ * behind the last.
+ */
 typedef void sampler_owner(struct sampler *s, struct tick tick, const struct interval *v, const struct interval *end);
 void sampler_at_commit(struct sampler *s, struct sampler_lane *l, const struct block *b, sampler_owner *owner);
 

@@ -2,11 +2,13 @@
  * CPI stack by the shared front-end miss event table (sFMT) of Eyerman et al.: as the FMT (fmt.c), but with one set of
  * instruction-side counters for all branches, and in each ROB entry a bit for an instruction that missed.
  *
- * The first with its bit set to commit adds the counters up, resets them and clears all bits; a mispredicted branch that commits
- * resets them. So misses on a wrong path are counted if an older miss commits before their branch, and then twice, as they
- * are in the branch's penalty, too; and of a miss behind a mispredicted branch what came before that committed is lost.
+ * The first with its bit set to commit adds the counters up, resets them and clears all bits; a mispredicted branch
+ * that commits resets them. So misses on a wrong path are counted if an older miss commits before their branch, and
+ * then twice, as they are in the branch's penalty, too; and of a miss behind a mispredicted branch what came before
+ * that committed is lost.
  *
- * All but these counters is the FMT's, so that one walk makes both stacks: in a run that has this method, it is the FMT, too.
+ * All but these counters is the FMT's, so that one walk makes both stacks: in a run that has this method, it is the
+ * FMT, too.
  *
  * Misses on wrong paths count where their record dispatches, or had the pipeline wait until the squash.
  * Ref: Eyerman et al., ASPLOS 2006, §4.1.2.
@@ -152,7 +154,8 @@ static void dispatch(struct sfmt_lane *l, const struct timed *t)
 	}
 	fmt_lane_dispatch(&l->fmt, t, own);
 	if (commits && (missed || t->flags & TIMED_MISPREDICT))
-		push_credit(l, (struct credit){ timed_leave(t), timed_dispatch(t), missed, t->flags & TIMED_MISPREDICT });
+		push_credit(l,
+		            (struct credit){ timed_leave(t), timed_dispatch(t), missed, t->flags & TIMED_MISPREDICT });
 }
 
 static void sfmt_block(void *state, void *lane, const struct block *b)

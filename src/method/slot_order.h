@@ -1,9 +1,9 @@
 /*
- * The order of issue slots, in which slots.c and topdown.c class them: whose turn is when, which cycles follow a flush, and where
- * counted windows and marked regions begin and end. What each class is, they know.
+ * The order of issue slots, in which slots.c and topdown.c class them: whose turn is when, which cycles follow a flush,
+ * and where counted windows and marked regions begin and end. What each class is, they know.
  *
- * A slot's place is its cycle times the width plus its number; the uops of a thread come in the order in which they were
- * fetched. A uop's turn begins when the uop a width before it has gone.
+ * A slot's place is its cycle times the width plus its number; the uops of a thread come in the order in which they
+ * were fetched. A uop's turn begins when the uop a width before it has gone.
  */
 #ifndef CYCLEWISE_METHOD_SLOT_ORDER_H
 #define CYCLEWISE_METHOD_SLOT_ORDER_H
@@ -11,8 +11,8 @@
 #include "method/feed.h"
 
 /*
- * The widest rename has 16 slots; uops of that many are at most 32 records, as every other may be a fused second, and each
- * may begin or end a window and a region. Flushes nested deeper in squashed code are not known as such.
+ * The widest rename has 16 slots; uops of that many are at most 32 records, as every other may be a fused second, and
+ * each may begin or end a window and a region. Flushes nested deeper in squashed code are not known as such.
  */
 enum { SLOT_WIDTH = 16, SLOT_FLUSHES = 4, SLOT_EDGES = 64 };
 
@@ -58,7 +58,10 @@ void slot_window(struct slot_lane *l);
 void slot_edge_push(struct slot_lane *l, uint32_t region, bool begins);
 /* The number of the first edge after the cycle `from`, up to nr_edges; the edge is edge[number % SLOT_EDGES]. */
 uint32_t slot_first_edge(const struct slot_lane *l, uint64_t from);
-/* A flush: the squash, or where nothing had to be squashed, what would have caused it: a mispredicted branch's completion, else the commit. */
+/*
+ * A flush: the squash, or where nothing had to be squashed, what would have caused it: a mispredicted branch's
+ * completion, else the commit.
+ */
 void slot_flushed(struct slot_lane *l, const struct timed *t);
 /* Something of the right path came: flushes before its fetch are over. Where it commits, all before it are. */
 void slot_recovered(struct slot_lane *l, const struct timed *t);
@@ -80,7 +83,10 @@ static inline void slot_advance(struct slot_lane *l, uint64_t cycle)
 	l->cycle = cycle > l->cycle ? cycle : l->cycle;
 }
 
-/* Takes the next slot, of the lane's cycle or the one after; false where a squash at the end of `leave` comes before. */
+/*
+ * Takes the next slot, of the lane's cycle or the one after; false where a squash at the end of `leave` comes
+ * before.
+ */
 static inline bool slot_take(struct slot_lane *l, uint32_t width, bool commits, uint64_t leave)
 {
 	if (l->used == width) {
@@ -111,8 +117,8 @@ static inline uint64_t slot_wait(struct slot_lane *l, uint32_t width, uint64_t a
 }
 
 /*
- * Whether a record is of the kind that most are: nothing begins, ends or is flushed with it. `usual` is slot_usual(), which
- * holds until a record is not so.
+ * Whether a record is of the kind that most are: nothing begins, ends or is flushed with it. `usual` is slot_usual(),
+ * which holds until a record is not so.
  */
 enum { SLOT_AFTER_FLUSH = 1 << 16 };   /* in no record, so that after a flush none of the right path is usual */
 
@@ -123,7 +129,8 @@ static inline uint32_t slot_usual(const struct slot_lane *l)
 
 static inline bool slot_is_usual(const struct timed *t, uint32_t usual, uint32_t right_path)
 {
-	const uint32_t special = TIMED_SQUASHED | TIMED_FLUSHER | TIMED_MISPREDICT | TIMED_MARK | TIMED_COUNTED | SLOT_AFTER_FLUSH;
+	const uint32_t special =
+		TIMED_SQUASHED | TIMED_FLUSHER | TIMED_MISPREDICT | TIMED_MARK | TIMED_COUNTED | SLOT_AFTER_FLUSH;
 
 	return !((t->flags ^ usual) & special & right_path);
 }

@@ -120,8 +120,10 @@ static struct sums sums_counted(const struct slots *s, const struct slots_lane *
 
 static struct slot_counts slot_counts(const struct sums *s)
 {
-	return (struct slot_counts){ .total = s->place, .filled = s->waiting + s->issued, .issued = s->issued,
-	                             .retired = s->retired, .recovery = s->recovery };
+	return (struct slot_counts){
+		.total = s->place, .filled = s->waiting + s->issued, .issued = s->issued, .retired = s->retired,
+		.recovery = s->recovery,
+	};
 }
 
 static void retired_add(struct retired *sum, const struct retired *now, const struct retired *then)
@@ -272,10 +274,11 @@ static void go(const struct slots *s, struct slots_lane *l, const struct timed *
 }
 
 /*
- * What most are: on the right path, where nothing begins, ends or is flushed with it. So it is offered, dispatches and commits.
- * Takes records up to the first that is not so, and returns it; sums stay in registers.
+ * What most are: on the right path, where nothing begins, ends or is flushed with it. So it is offered, dispatches and
+ * commits. Takes records up to the first that is not so, and returns it; sums stay in registers.
  */
-static const struct timed *go_right(const struct slots *s, struct slots_lane *l, const struct timed *t, const struct timed *end)
+static const struct timed *go_right(const struct slots *s, struct slots_lane *l, const struct timed *t,
+                                    const struct timed *end)
 {
 	struct slot_lane *o = &l->order;
 	const uint32_t usual = slot_usual(o), width = s->order.width;
@@ -317,7 +320,8 @@ static const struct timed *go_right(const struct slots *s, struct slots_lane *l,
 }
 
 /* The same for what may be on the wrong path, and has at most one slot. */
-static const struct timed *go_plain(const struct slots *s, struct slots_lane *l, const struct timed *t, const struct timed *end)
+static const struct timed *go_plain(const struct slots *s, struct slots_lane *l, const struct timed *t,
+                                    const struct timed *end)
 {
 	struct slot_lane *o = &l->order;
 	const uint32_t usual = slot_usual(o), width = s->order.width;
@@ -325,7 +329,8 @@ static const struct timed *go_plain(const struct slots *s, struct slots_lane *l,
 	uint32_t used = o->used;
 
 	for (; t < end; t++) {
-		bool never = t->dispatch == TIMED_NEVER; /* then its turn is over with its squash, and it gets no slot */
+		bool never = t->dispatch == TIMED_NEVER; /* then its turn is over with its squash, and it gets no
+		                                          * slot */
 		uint32_t slots = t->slots, gets = never ? 0 : slots, commits = t->flags & TIMED_WRONG ? 0 : UINT32_MAX;
 		uint64_t to = t->fetch + (never ? t->leave + 1 : t->dispatch), avail = t->fetch + t->avail;
 

@@ -1,6 +1,6 @@
 /*
- * Sampling by interrupt, as a profiler does without help of the hardware: the sampled cycle raises an interrupt, which the
- * front end takes; what the core holds by then still drains, and the address the handler finds is that of the first
+ * Sampling by interrupt, as a profiler does without help of the hardware: the sampled cycle raises an interrupt, which
+ * the front end takes; what the core holds by then still drains, and the address the handler finds is that of the first
  * instruction that had not dispatched. The skid is all that was in flight.
  *
  * Wrong-path instructions are never found: their branch resolves first. The handler itself costs nothing, as for all

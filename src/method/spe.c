@@ -1,7 +1,7 @@
 /*
- * Arm's Statistical Profiling Extension: tags what dispatches in the sampled cycle, or the next that does, and writes a packet
- * about it, whatever becomes of it: one that was squashed is marked as not retired, and the profile leaves it out.
- * Those are counted as dropped.
+ * Arm's Statistical Profiling Extension: tags what dispatches in the sampled cycle, or the next that does, and writes a
+ * packet about it, whatever becomes of it: one that was squashed is marked as not retired, and the profile leaves it
+ * out. Those are counted as dropped.
  *
  * Of several that dispatch in a cycle it is the oldest; of an instruction in several records one of them, with its
  * own events, since operations are sampled. Its filters, latencies and addresses are left out.

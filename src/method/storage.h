@@ -1,6 +1,6 @@
 /*
- * The storage that a profiling method's hardware would need on a core: of samplers by the sums of the TEA paper, of the miss
- * event tables by the columns of their paper's figure 10.
+ * The storage that a profiling method's hardware would need on a core: of samplers by the sums of the TEA paper, of the
+ * miss event tables by the columns of their paper's figure 10.
  *
  * Methods that tag one instruction keep its signature alone. TIP's 57 bytes are the TIP paper's figure for a core that
  * commits four a cycle; it gives no sum that would scale with one.
@@ -8,10 +8,11 @@
  * The paper of FMT and sFMT says "a few hundred bits", and leaves two sizes open that are so here:
  *  - A row a branch in flight: fmt.rows, else branch.in_flight, else one a reorder buffer entry.
  *  - A local counter counts as far as an access to memory takes.
- * Global counters, which take the sums up, are any core's performance counters, and not in it; what tells a miss at the reorder
- * buffer's head is there anyway.
- * Ref: TEA §3 (overheads): 12 + 216 + 16 + 2 + 3 = 249 bytes on BOOM; TIP (MICRO 2021); Eyerman et al., ASPLOS 2006, §4.1.1 (rows,
- * pointers, ROB ID, mispredict bit, four local counters), §4.1.2 (shared counters, a bit a reorder buffer entry).
+ * Global counters, which take the sums up, are any core's performance counters, and not in it; what tells a miss at the
+ * reorder buffer's head is there anyway.
+ * Ref: TEA §3 (overheads): 12 + 216 + 16 + 2 + 3 = 249 bytes on BOOM; TIP (MICRO 2021); Eyerman et al., ASPLOS 2006,
+ * §4.1.1 (rows, pointers, ROB ID, mispredict bit, four local counters), §4.1.2 (shared counters, a bit a reorder buffer
+ * entry).
  */
 #ifndef CYCLEWISE_METHOD_STORAGE_H
 #define CYCLEWISE_METHOD_STORAGE_H

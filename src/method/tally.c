@@ -11,7 +11,8 @@ enum { FIRST_ROWS = 4096 };
 
 void *tally_array_new(size_t size)
 {
-	void *array = mmap(NULL, TALLY_INSNS * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *array = mmap(NULL, TALLY_INSNS * size, PROT_READ | PROT_WRITE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (array != MAP_FAILED)
 		return array;

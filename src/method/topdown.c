@@ -1,16 +1,19 @@
 /*
- * Top-down analysis, second level: a part of each class of the first (slots.c), so that the two parts sum to it exactly.
+ * Top-down analysis, second level: a part of each class of the first (slots.c), so that the two parts sum to it
+ * exactly.
  *
  *   front end        latency: slots of cycles in which it offered nothing at all; the others: bandwidth
- *   bad speculation  branch: slots of wrong-path uops, and those left empty after a mispredicted branch, before the first of
- *                    the right path is offered; the others: machine clears (memory order, exceptions, flushes)
- *   back end         memory: slots of uops that waited while the oldest instruction was one with a miss of the data cache
- *                    or TLB, and not done; the others: the core's ports, latencies and structures
+ *   bad speculation  branch: slots of wrong-path uops, and those left empty after a mispredicted branch, before the
+ *                    first of the right path is offered; the others: machine clears (memory order, exceptions,
+ *                    flushes)
+ *   back end         memory: slots of uops that waited while the oldest instruction was one with a miss of the data
+ *                    cache or TLB, and not done; the others: the core's ports, latencies and structures
  *
- * Here are the first ones of each pair, in slots, of the run, of each thread and marked region; the rest is by subtraction.
- * Slots are those of slots.c: in the order of dispatch, classed by the same rules, from and to the same instructions of a
- * counted window or region; sums are of all that is counted, regions are differences of them. A squash that the core finds
- * without a branch counts as a machine clear with all behind it, but for the wrong paths in its shadow.
+ * Here are the first ones of each pair, in slots, of the run, of each thread and marked region; the rest is by
+ * subtraction. Slots are those of slots.c: in the order of dispatch, classed by the same rules, from and to the same
+ * instructions of a counted window or region; sums are of all that is counted, regions are differences of them. A
+ * squash that the core finds without a branch counts as a machine clear with all behind it, but for the wrong paths in
+ * its shadow.
  * Ref: Yasin, "A top-down method", ISPASS 2014.
  */
 #include <glib.h>
@@ -37,7 +40,8 @@ struct topdown_lane {
 	struct parts parts;
 	struct region *region;         /* [nr_regions] */
 	uint32_t nr_regions;
-	GArray *misses;                /* struct span: cycles in which the oldest had a data miss and was not done; from .first on */
+	GArray *misses;                /* struct span: cycles in which the oldest had a data miss and was not done;
+	                                * from .first on */
 	guint first;
 	uint64_t seen;                 /* intervals up to this cycle are in `misses` */
 };
@@ -109,8 +113,8 @@ static uint64_t missing(struct topdown_lane *l, uint64_t from, uint64_t to)
 }
 
 /*
- * The next uop, offered in the cycle `avail`, waits in the cycles before `to` that are its turn to. It is told when it goes: what
- * it waited before an edge that came in between belongs there.
+ * The next uop, offered in the cycle `avail`, waits in the cycles before `to` that are its turn to. It is told when it
+ * goes: what it waited before an edge that came in between belongs there.
  */
 static void wait(struct topdown_lane *l, uint32_t width, uint64_t avail, uint64_t to, uint64_t turn_after)
 {
@@ -211,10 +215,11 @@ static void go(const struct topdown *s, struct topdown_lane *l, const struct tim
 }
 
 /*
- * What most are: of at most one slot, and nothing begins, ends or is flushed with it. Takes records up to the first that is
- * not so, and returns it.
+ * What most are: of at most one slot, and nothing begins, ends or is flushed with it. Takes records up to the first
+ * that is not so, and returns it.
  */
-static const struct timed *go_plain(const struct topdown *s, struct topdown_lane *l, const struct timed *t, const struct timed *end)
+static const struct timed *go_plain(const struct topdown *s, struct topdown_lane *l, const struct timed *t,
+                                    const struct timed *end)
 {
 	struct slot_lane *o = &l->order;
 	const uint32_t usual = slot_usual(o), width = s->order.width;
@@ -223,7 +228,8 @@ static const struct timed *go_plain(const struct topdown *s, struct topdown_lane
 	uint32_t used = o->used;
 
 	for (; t < end; t++) {
-		bool never = t->dispatch == TIMED_NEVER;       /* then its turn is over with its squash, and it gets no slot */
+		bool never = t->dispatch == TIMED_NEVER;       /* then its turn is over with its squash, and it gets
+		                                                * no slot */
 		uint32_t slots = t->slots, gets = never ? 0 : slots, commits = t->flags & TIMED_WRONG ? 0 : UINT32_MAX;
 		uint64_t to = t->fetch + (never ? t->leave + 1 : t->dispatch), avail = t->fetch + t->avail;
 
@@ -346,7 +352,8 @@ static void topdown_close(void *state)
 
 const struct method method_topdown = {
 	.name = "topdown",
-	.help = "second level of top-down analysis: front-end latency, branch mispredictions, memory; of threads and regions too",
+	.help = "second level of top-down analysis: front-end latency, branch mispredictions, memory; of threads and "
+	        "regions too",
 	.set = METHODS_STAT,
 	.state_size = sizeof(struct topdown),
 	.lane_size = sizeof(struct topdown_lane),

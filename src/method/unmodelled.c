@@ -10,7 +10,8 @@ static int by_name(const void *a, const void *b)
 	return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
 }
 
-int unmodelled_save(struct code *code, uint64_t (*executions)(const void *ctx, uint32_t insn), const void *ctx, struct profile *out)
+int unmodelled_save(struct code *code, uint64_t (*executions)(const void *ctx, uint32_t insn), const void *ctx,
+                    struct profile *out)
 {
 	GHashTable *forms = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	int err = 0;

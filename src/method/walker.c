@@ -5,7 +5,8 @@
 
 /* Share of a cycle in which n commit; those with fewer mates than `more`, the oldest, get one unit more: [n]. */
 #define SHARE(n) [n] = { CYCLE_UNITS / (n), CYCLE_UNITS % (n) + 1 }
-#define SHARES(n) SHARE(n), SHARE(n + 1), SHARE(n + 2), SHARE(n + 3), SHARE(n + 4), SHARE(n + 5), SHARE(n + 6), SHARE(n + 7)
+#define SHARES(n) \
+	SHARE(n), SHARE(n + 1), SHARE(n + 2), SHARE(n + 3), SHARE(n + 4), SHARE(n + 5), SHARE(n + 6), SHARE(n + 7)
 static const struct { uint32_t units, more; } shares[WALKER_MATES + 1] = {
 	[0] = { 0, 0 }, /* squashed */
 	SHARES(1), SHARES(9), SHARES(17), SHARES(25), SHARES(33), SHARES(41), SHARES(49), SHARES(57),
@@ -80,8 +81,8 @@ static inline void commit(struct walker_at *at, struct interval *v, const struct
 }
 
 /*
- * What most are, up to the first record that is not so: an instruction of its own that flushes nothing, behind one that does
- * not either. Where the walk is stays in registers.
+ * What most are, up to the first record that is not so: an instruction of its own that flushes nothing, behind one that
+ * does not either. Where the walk is stays in registers.
  */
 static const struct timed *walk_plain(struct walker *w, const struct timed *t, const struct timed *end)
 {
@@ -168,8 +169,8 @@ static void walk_seldom(struct walker *w, const struct timed *t)
 }
 
 /*
- * Gives v[0 .. nr - mates) their shares. Backwards, so that each learns from the next whether it is the last of its cycle;
- * without a branch on that, which no predictor would know (a third of the walk's time).
+ * Gives v[0 .. nr - mates) their shares. Backwards, so that each learns from the next whether it is the last of its
+ * cycle; without a branch on that, which no predictor would know (a third of the walk's time).
  */
 static void give_out(struct walker *w, struct walked *out)
 {
@@ -193,7 +194,8 @@ static void give_out(struct walker *w, struct walked *out)
 		nr += interval_is_notable(v);
 	}
 	*out = (struct walked){
-		.v = w->v, .nr = final, .nr_open = w->at.mates, .notable = w->notable, .nr_notable = nr, .empty = empty, .stalled = stalled,
+		.v = w->v, .nr = final, .nr_open = w->at.mates, .notable = w->notable, .nr_notable = nr, .empty = empty,
+		.stalled = stalled,
 		.from = w->given, .end = walker_end(w), .any = any, .every = every,
 	};
 	w->given = out->end;

@@ -67,8 +67,14 @@ static inline bool interval_commits(const struct interval *v) { return !(v->flag
 /* It has an event, or is Flushed. */
 static inline bool interval_is_notable(const struct interval *v) { return v->psv | v->flushed; }
 /* Who pays for [from, enter), and its events. */
-static inline uint32_t interval_payer(const struct interval *v) { return v->flushed == FLUSHED_BY ? v->flusher : v->insn; }
-static inline uint16_t interval_payer_psv(const struct interval *v) { return v->flushed == FLUSHED_BY ? v->flusher_psv : v->psv; }
+static inline uint32_t interval_payer(const struct interval *v)
+{
+	return v->flushed == FLUSHED_BY ? v->flusher : v->insn;
+}
+static inline uint16_t interval_payer_psv(const struct interval *v)
+{
+	return v->flushed == FLUSHED_BY ? v->flusher_psv : v->psv;
+}
 /* Where its first record's instruction line came from. */
 static inline enum ilevel interval_code(const struct interval *v) { return (enum ilevel)(v->level >> 3 & 3); }
 /* The first cycle after it. */
@@ -89,7 +95,10 @@ struct walker_at {
 /* Records [from, to) of a read, none of them on the wrong path. */
 struct stretch { uint16_t from, to; };
 
-/* Invariant: v[nr - mates .. nr) commit in the cycle `commit`, which may not be complete yet; all before it is given out. */
+/*
+ * Invariant: v[nr - mates .. nr) commit in the cycle `commit`, which may not be complete yet; all before it is given
+ * out.
+ */
 struct walker {
 	struct walker_at at;
 	uint64_t given;                /* first cycle of no interval given out before this call */
@@ -103,7 +112,8 @@ struct walker {
 struct walked {
 	const struct interval *v;      /* [nr] */
 	size_t nr;
-	size_t nr_open;                /* behind them in v: those of the cycle last committed in, which may still change */
+	size_t nr_open;                /* behind them in v: those of the cycle last committed in, which may still
+	                                * change */
 	const uint16_t *notable;       /* [nr_notable]: indices, descending, of those with an event or a flush */
 	size_t nr_notable;
 	uint64_t empty, stalled;       /* cycles of [from, enter) and [enter, commit) of all of them, counted or not */

@@ -100,7 +100,8 @@ uint64_t define_block(uint64_t pc, const uint8_t *lengths, unsigned nr_insns, co
 		define_page(page);
 
 	uint64_t h = hash(content, size);
-	for (const struct table_slot *s = table_find(&plugin.blocks, h, NULL); s; s = table_find(&plugin.blocks, h, s)) {
+	for (const struct table_slot *s = table_find(&plugin.blocks, h, NULL); s;
+	     s = table_find(&plugin.blocks, h, s)) {
 		const struct block_copy *copy = (const struct block_copy *)(uintptr_t)s->value;
 		if (copy->bytes == size && !memcmp(copy->content, content, size))
 			return wire_event(WIRE_BLOCK, copy->number, nr_insns);

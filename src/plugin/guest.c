@@ -19,12 +19,20 @@
 #include "plugin/plugin.h"
 
 static const struct syscalls table[] = {
-	{ .target = "x86_64", .mmap = 9, .mprotect = 10, .munmap = 11, .mremap = 25, .madvise = 28, .shmat = 30, .rt_sigaction = 13,
-	  .clone = 56, .fork = 57, .vfork = 58, .execve = 59, .execveat = 322 },
-	{ .target = "aarch64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233, .shmat = 196, .rt_sigaction = 134,
-	  .clone = 220, .fork = -1, .vfork = -1, .execve = 221, .execveat = 281 },
-	{ .target = "riscv64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233, .shmat = 196, .rt_sigaction = 134,
-	  .clone = 220, .fork = -1, .vfork = -1, .execve = 221, .execveat = 281 },
+	{
+		.target = "x86_64", .mmap = 9, .mprotect = 10, .munmap = 11, .mremap = 25, .madvise = 28, .shmat = 30,
+		.rt_sigaction = 13, .clone = 56, .fork = 57, .vfork = 58, .execve = 59, .execveat = 322,
+	},
+	{
+		.target = "aarch64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233,
+		.shmat = 196, .rt_sigaction = 134, .clone = 220, .fork = -1, .vfork = -1, .execve = 221,
+		.execveat = 281,
+	},
+	{
+		.target = "riscv64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233,
+		.shmat = 196, .rt_sigaction = 134, .clone = 220, .fork = -1, .vfork = -1, .execve = 221,
+		.execveat = 281,
+	},
 };
 
 const struct syscalls *syscalls_of(const char *target)
@@ -47,7 +55,8 @@ static void maps_read(void (*each)(uint64_t start, uint64_t end, uint64_t offset
 	while (getline(&line, &size, f) > 0) {
 		unsigned long long start, end, offset;
 		int at = 0;
-		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &start, &end, &offset, &at) != 3 || !at || line[at] != '/')
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &start, &end, &offset, &at) != 3 || !at ||
+		    line[at] != '/')
 			continue;
 		line[strcspn(line, "\n")] = '\0';
 		each(start, end, offset, line + at);
@@ -144,7 +153,10 @@ void syscall_begins(struct sender *s, int64_t num, const uint64_t arg[6])
 	memcpy(s->arg, arg, sizeof s->arg);
 	if (num == plugin.syscalls->execve || num == plugin.syscalls->execveat)
 		plugin.wire->execs = 1; /* taken back if it returns */
-	/* QEMU translates anew for several threads when memory is first shared, and then not again when there are some. */
+	/*
+	 * QEMU translates anew for several threads when memory is first shared, and then not again when there
+	 * are some.
+	 */
 	if ((num == plugin.syscalls->mmap && (arg[3] & MAP_SHARED)) || num == plugin.syscalls->shmat)
 		plugin.parallel = true;
 }

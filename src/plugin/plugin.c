@@ -129,7 +129,8 @@ static void count_begun(struct qemu_plugin_insn *insn)
 	if (plugin.parallel)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, instruction_begun, QEMU_PLUGIN_CB_NO_REGS, NULL);
 	else
-		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64, &plugin.wire->lane[0].begun, 1);
+		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+		                                           &plugin.wire->lane[0].begun, 1);
 #endif
 }
 
@@ -144,8 +145,8 @@ static void mark_stored(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vadd
 }
 
 /*
- * Instructions [first, first + nr) of what QEMU translates become a block, of which QEMU tells on its own when it is entered
- * where it is the beginning.
+ * Instructions [first, first + nr) of what QEMU translates become a block, of which QEMU tells on its own when it is
+ * entered where it is the beginning.
  */
 static void instrument(struct qemu_plugin_tb *tb, size_t first, size_t nr, uint64_t word, bool reads)
 {
@@ -153,18 +154,24 @@ static void instrument(struct qemu_plugin_tb *tb, size_t first, size_t nr, uint6
 	void *entry = (void *)(uintptr_t)word;
 
 	if (first)
-		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, first), block_entered, QEMU_PLUGIN_CB_NO_REGS, entry);
+		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, first), block_entered,
+		                                       QEMU_PLUGIN_CB_NO_REGS, entry);
 	else
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entered, QEMU_PLUGIN_CB_NO_REGS, entry);
 	for (size_t i = 0; i < nr; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, first + i);
 		void *access = access_data(word, (unsigned)i);
 		count_begun(insn); /* behind the entry: QEMU calls in the order of registration */
-		/* Once for both directions: QEMU 7.2 leaves out callbacks that stand behind one of the other direction. */
+		/*
+		 * Once for both directions: QEMU 7.2 leaves out callbacks that stand behind one of the other
+		 * direction.
+		 */
 		if (known)
-			qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, access);
+			qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+			                                 access);
 		if (known && reads && i + 1 == nr)
-			qemu_plugin_register_vcpu_mem_cb(insn, mark_stored, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, access);
+			qemu_plugin_register_vcpu_mem_cb(insn, mark_stored, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+			                                 access);
 	}
 }
 
@@ -309,7 +316,8 @@ static void child_forked(void)
 		senders[i].writer.closed = true;
 		senders[i].writer.limit = senders[i].writer.head;
 	}
-	mmap(plugin.wire, wire_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	mmap(plugin.wire, wire_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+	     -1, 0);
 }
 
 /* fd=N: the shared memory. Closed here, before the program runs, so that it never sees it. */
@@ -338,11 +346,14 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	plugin.syscalls = syscalls_of(info->target_name);
 	plugin.mark = mark_of(info->target_name);
 	plugin.wire = attach(argc, argv);
-	if (!plugin.wire || !plugin.syscalls || !plugin.mark || info->system_emulation || pthread_atfork(NULL, NULL, child_forked))
+	if (!plugin.wire || !plugin.syscalls || !plugin.mark || info->system_emulation ||
+	    pthread_atfork(NULL, NULL, child_forked))
 		return -1;
-	plugin.peer = (struct ring_peer){ .stop = &plugin.wire->stop, .parent = getppid(), .consumer = plugin.wire->reader };
+	plugin.peer =
+		(struct ring_peer){ .stop = &plugin.wire->stop, .parent = getppid(), .consumer = plugin.wire->reader };
 	ring_writer_init(&plugin.definitions, &plugin.wire->definitions,
-	                 (uint64_t *)(void *)((char *)plugin.wire + wire_definitions_offset()), WIRE_DEFINITION_WORDS, &plugin.peer);
+	                 (uint64_t *)(void *)((char *)plugin.wire + wire_definitions_offset()), WIRE_DEFINITION_WORDS,
+	                 &plugin.peer);
 	maps_remember_own();
 #if QEMU_API > 1
 	begun_board = qemu_plugin_scoreboard_new(sizeof(uint64_t));

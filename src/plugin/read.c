@@ -50,7 +50,8 @@ bool mark_here(const struct mark *m, uint64_t pc, const uint8_t *code, size_t le
 {
 	uint8_t all[MARK_MAX];
 
-	return length == m->store && same(m, code, length) && guest_read(pc, all, m->bytes) == m->bytes && same(m, all, m->bytes);
+	return length == m->store && same(m, code, length) && guest_read(pc, all, m->bytes) == m->bytes &&
+	       same(m, all, m->bytes);
 }
 
 void counters_read(struct sender *s, uint64_t vaddr)
@@ -60,7 +61,8 @@ void counters_read(struct sender *s, uint64_t vaddr)
 	/* The block has run to its end: further accesses are QEMU's own (see access_data() in plugin.c). */
 	s->block = WIRE_NO_BLOCK;
 	answer_expect(&s->lane->answer);
-	if (!ring_push(&s->writer, wire_event(WIRE_ASK, 0, 0)) || !answer_wait(&s->lane->answer, &plugin.peer, &counters))
+	if (!ring_push(&s->writer, wire_event(WIRE_ASK, 0, 0)) ||
+	    !answer_wait(&s->lane->answer, &plugin.peer, &counters))
 		return;
 	const struct iovec from = { &counters, sizeof counters };
 	const struct iovec to = { (void *)(uintptr_t)(vaddr + plugin.base), sizeof counters };

@@ -98,7 +98,9 @@ static int read_functions(struct query *q, struct ledger *l, uint32_t **index, u
 	if (err)
 		return err;
 	*index = g_new0(uint32_t, *nr_index);
-	err = query_prepare(q, &s, "SELECT function, module, symbol, linkage, address, size, source, line FROM function ORDER BY function");
+	err = query_prepare(q, &s,
+	                    "SELECT function, module, symbol, linkage, address, size, source, line FROM function ORDER "
+	                    "BY function");
 	if (err)
 		return err;
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
@@ -263,7 +265,8 @@ int compare_texts(const char *a, const char *b)
 
 static gint function_order(gconstpointer a, gconstpointer b, gpointer ledger)
 {
-	const struct query_function *f = function_at(ledger, *(const uint32_t *)a), *g = function_at(ledger, *(const uint32_t *)b);
+	const struct query_function *f = function_at(ledger, *(const uint32_t *)a),
+				    *g = function_at(ledger, *(const uint32_t *)b);
 	int order = compare_counts(g->stack.units, f->stack.units);
 
 	if (!order)
@@ -338,8 +341,9 @@ static void order_entries(struct ledger *l)
 	for (uint32_t i = 0; i < l->entries->len; i++)
 		l->in_order[next[entry_at(l, i)->function]++] = i;
 	for (uint32_t f = 0; f < nr; f++)
-		g_qsort_with_data(l->in_order + l->function_first[f], (gint)(l->function_first[f + 1] - l->function_first[f]),
-		                  sizeof(uint32_t), compare_addresses, l);
+		g_qsort_with_data(l->in_order + l->function_first[f],
+		                  (gint)(l->function_first[f + 1] - l->function_first[f]), sizeof(uint32_t),
+		                  compare_addresses, l);
 	g_free(next);
 }
 

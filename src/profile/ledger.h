@@ -10,7 +10,8 @@
 struct entry {
 	uint64_t address, pc, units, executions;
 	double units_error;
-	uint32_t insn, module, function, source, line; /* ids of the tables, 0: none; `function` an index of `functions` */
+	uint32_t insn, module, function, source, line; /* ids of the tables, 0: none; `function` an index of
+	                                                * `functions` */
 	uint32_t first, nr;
 };
 

@@ -171,14 +171,16 @@ static void fill_bytes(struct query *q, sqlite3_stmt *s, struct query_insn *row)
 }
 
 /* One instruction in full. SQLITE_DONE, or what went wrong. */
-static int fill_insn(struct query *q, const struct ledger *l, struct details *d, const struct entry *e, struct query_insn *row)
+static int fill_insn(struct query *q, const struct ledger *l, struct details *d, const struct entry *e,
+                     struct query_insn *row)
 {
 	const struct query_function *f = function_at(l, e->function);
 	const char *text;
 	int rc;
 
 	*row = (struct query_insn){
-		.insn = e->insn, .module = l->modules[e->module].path, .address = e->address, .pc = e->pc, .function = f,
+		.insn = e->insn, .module = l->modules[e->module].path, .address = e->address, .pc = e->pc,
+		.function = f,
 		.offset = f->symbol ? e->address - f->address : 0, .file = l->sources[e->source], .line = e->line,
 		.disassembly = "", .executions = e->executions,
 		.stack = { &g_array_index(l->shares, struct share, e->first), e->nr, e->units, e->units_error },
@@ -202,7 +204,8 @@ static int fill_insn(struct query *q, const struct ledger *l, struct details *d,
 }
 
 /* The entries `order` [nr] in full, in that order. */
-static int fill_insns(struct query *q, const struct ledger *l, const uint32_t *order, size_t nr, const struct query_insn **rows)
+static int fill_insns(struct query *q, const struct ledger *l, const uint32_t *order, size_t nr,
+                      const struct query_insn **rows)
 {
 	struct query_insn *all = g_new(struct query_insn, nr + 1);
 	struct details details;

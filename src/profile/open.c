@@ -65,7 +65,8 @@ static int check_file(const char *path, uint32_t *version)
 		break;
 	}
 	if (header.version > PROFILE_VERSION) {
-		err = error_set(EINVAL, path, "is a profile of version %u; this cyclewise reads up to %d", header.version, PROFILE_VERSION);
+		err = error_set(EINVAL, path, "is a profile of version %u; this cyclewise reads up to %d",
+		                header.version, PROFILE_VERSION);
 		error_remedy("read it with the newer cyclewise that wrote it");
 		return err;
 	}
@@ -94,7 +95,8 @@ static int check_cell(sqlite3 *db, const char *path, const char *sql, const char
 		if (!text)
 			text = "a value is missing";
 		if (expected && strcmp(text, expected))
-			err = damaged(path, g_str_has_prefix(text, INTEGRITY_HEAD) ? text + strlen(INTEGRITY_HEAD) : text);
+			err = damaged(path,
+			              g_str_has_prefix(text, INTEGRITY_HEAD) ? text + strlen(INTEGRITY_HEAD) : text);
 	}
 	sqlite3_finalize(statement);
 	return err;

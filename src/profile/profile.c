@@ -106,7 +106,8 @@ static int open_part(struct profile *p)
 			close(fd);
 			return p->error = being_written(p->path);
 		}
-		if (!fstat(fd, &ours) && !lstat(p->part, &named) && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev)
+		if (!fstat(fd, &ours) && !lstat(p->part, &named) && ours.st_ino == named.st_ino &&
+		    ours.st_dev == named.st_dev)
 			break;
 		close(fd);         /* renamed or removed before it was locked */
 	}
@@ -146,7 +147,8 @@ static int open_next(struct profile *p)
 	rc = sqlite3_open_v2(p->path ? p->part : "", &p->next, SQLITE_OPEN_READWRITE, p->path ? "unix-none" : NULL);
 	if (rc != SQLITE_OK)
 		return profile_failed(p, p->next, rc);
-	identity = g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d;", PROFILE_APPLICATION, PROFILE_VERSION);
+	identity = g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d;", PROFILE_APPLICATION,
+	                           PROFILE_VERSION);
 	err = profile_exec(p, setup);
 	if (!err)
 		err = profile_exec(p, identity);

@@ -23,14 +23,20 @@ struct sqlite3;
  * once, empty and incomplete.
  */
 int profile_create(struct profile **out, const char *path);
-/* Reads an existing one; -ENOENT, -EACCES, -EINVAL (not a profile, damaged, truncated, newer version), with remedies. */
+/*
+ * Reads an existing one; -ENOENT, -EACCES, -EINVAL (not a profile, damaged, truncated, newer version), with
+ * remedies.
+ */
 int profile_open(struct profile **out, const char *path);
 /* Closes, dropping what was not committed; 0, or -errno where the last write failed. NULL is fine. */
 int profile_close(struct profile *p);
 /* The last checkpoint, for the views' queries. Owned by the profile; valid until the next profile_commit(). */
 struct sqlite3 *profile_db(struct profile *p);
 
-/* A checkpoint: begin starts from empty tables, with run.complete 0; commit makes it the file's content. -ENOSPC etc. */
+/*
+ * A checkpoint: begin starts from empty tables, with run.complete 0; commit makes it the file's content. -ENOSPC
+ * etc.
+ */
 int profile_begin(struct profile *p);
 int profile_commit(struct profile *p);
 
@@ -53,9 +59,15 @@ int profile_sample(struct profile *p, const char *method, uint32_t insn, uint16_
 int profile_state(struct profile *p, uint32_t thread, const char *state, uint64_t units);
 int profile_component(struct profile *p, const char *method, const char *component, uint64_t units);
 int profile_event(struct profile *p, const char *event, uint64_t count);
-/* Any other figure of a method, by a name of its choosing: "error/instruction", "period". NaN: undefined, kept as NULL. */
+/*
+ * Any other figure of a method, by a name of its choosing: "error/instruction", "period". NaN: undefined, kept
+ * as NULL.
+ */
 int profile_figure(struct profile *p, const char *method, const char *name, double value);
-/* As what top-down's second level is saved: of the run, and formats of the names for a thread's number and a region's name. */
+/*
+ * As what top-down's second level is saved: of the run, and formats of the names for a thread's number and a region's
+ * name.
+ */
 #define TOPDOWN_RUN "topdown"
 #define TOPDOWN_THREAD "topdown/thread/%" PRIu32
 #define TOPDOWN_REGION "topdown/region/%s"

@@ -134,7 +134,8 @@ static double error_of(struct query *q, const char *key)
 /* A JSON array of strings as a C one; what is no such array is an empty one. */
 static int list(struct query *q, const char *key, const char *const **items, uint32_t *nr)
 {
-	static const char sql[] = "SELECT e.value FROM run, json_each(CASE WHEN json_valid(run.value) THEN run.value ELSE '[]' END) e "
+	static const char sql[] =
+		"SELECT e.value FROM run, json_each(CASE WHEN json_valid(run.value) THEN run.value ELSE '[]' END) e "
 		"WHERE run.key = ? ORDER BY e.id";
 	GArray *array = g_array_new(TRUE, FALSE, sizeof(char *));
 	const char *text;
@@ -264,7 +265,8 @@ static void fill_slots(sqlite3_stmt *s, int column, struct slot_counts *slots)
 typedef void fill_row(struct query *q, sqlite3_stmt *s, void *row);
 
 /* All rows of a statement as an array of elements of `size`. `method`: its first parameter; NULL is NULL. */
-static int read_rows(struct query *q, const char *sql, const char *method, fill_row *fill, guint size, const void **rows, size_t *nr)
+static int read_rows(struct query *q, const char *sql, const char *method, fill_row *fill, guint size,
+                     const void **rows, size_t *nr)
 {
 	GArray *array = g_array_new(FALSE, TRUE, size);
 	sqlite3_stmt *s;
@@ -321,10 +323,12 @@ static void fill_thread(struct query *q, sqlite3_stmt *s, void *row)
 
 int query_threads(struct query *q, const struct query_thread **rows, size_t *nr)
 {
-	return read_rows(q, "SELECT thread, instructions, uops, units, slots_total, slots_filled, slots_issued, slots_retired, "
-	                 "slots_recovery, process, instructions_error, uops_error, units_error, " SLOT_ERRORS
-	                 " FROM thread ORDER BY thread",
-	                 NULL, fill_thread, sizeof(**rows), (const void **)rows, nr);
+	return read_rows(
+		q,
+		"SELECT thread, instructions, uops, units, slots_total, slots_filled, slots_issued, slots_retired, "
+		"slots_recovery, process, instructions_error, uops_error, units_error, " SLOT_ERRORS
+		" FROM thread ORDER BY thread",
+		NULL, fill_thread, sizeof(**rows), (const void **)rows, nr);
 }
 
 static void fill_region(struct query *q, sqlite3_stmt *s, void *row)
@@ -344,10 +348,12 @@ static void fill_region(struct query *q, sqlite3_stmt *s, void *row)
 
 int query_regions(struct query *q, const struct query_region **rows, size_t *nr)
 {
-	return read_rows(q, "SELECT name, entries, instructions, units, slots_total, slots_filled, slots_issued, slots_retired, "
-	                 "slots_recovery, entries_error, instructions_error, units_error, " SLOT_ERRORS
-	                 " FROM region ORDER BY ordinal, name",
-	                 NULL, fill_region, sizeof(**rows), (const void **)rows, nr);
+	return read_rows(
+		q,
+		"SELECT name, entries, instructions, units, slots_total, slots_filled, slots_issued, slots_retired, "
+		"slots_recovery, entries_error, instructions_error, units_error, " SLOT_ERRORS
+		" FROM region ORDER BY ordinal, name",
+		NULL, fill_region, sizeof(**rows), (const void **)rows, nr);
 }
 
 static void fill_state(struct query *q, sqlite3_stmt *s, void *row)
@@ -377,7 +383,8 @@ static void fill_count(struct query *q, sqlite3_stmt *s, void *row)
 	named->count_error = query_error(s, 2);
 }
 
-static int read_counts(struct query *q, const char *sql, const char *method, const struct query_count **rows, size_t *nr)
+static int read_counts(struct query *q, const char *sql, const char *method, const struct query_count **rows,
+                       size_t *nr)
 {
 	return read_rows(q, sql, method, fill_count, sizeof(**rows), (const void **)rows, nr);
 }
@@ -389,7 +396,8 @@ int query_events(struct query *q, const struct query_count **rows, size_t *nr)
 
 int query_unmodelled(struct query *q, const struct query_count **rows, size_t *nr)
 {
-	return read_counts(q, "SELECT form, executions, executions_error FROM unmodelled ORDER BY executions DESC, form",
+	return read_counts(q,
+	                   "SELECT form, executions, executions_error FROM unmodelled ORDER BY executions DESC, form",
 	                   NULL, rows, nr);
 }
 

@@ -61,7 +61,8 @@ const char *query_value(struct query *q, const char *key);
 /* One component of a cycle stack. */
 struct share {
 	uint64_t units;
-	uint64_t executions;               /* that ended with this signature; of a function or line: summed over its instructions */
+	uint64_t executions;               /* that ended with this signature; of a function or line: summed over its
+	                                    * instructions */
 	uint16_t signature;                /* enum psv; 0: Base */
 	double units_error, executions_error;
 };
@@ -210,7 +211,8 @@ int query_component_methods(struct query *q, const struct query_count **rows, si
 int query_sample_methods(struct query *q, const struct query_count **rows, size_t *nr);
 
 struct query_sample {
-	uint32_t insn;                     /* may have no row among the instructions: squashed each time it was sampled */
+	uint32_t insn;                     /* may have no row among the instructions: squashed each time it was
+	                                    * sampled */
 	uint16_t signature;
 	uint64_t weight;
 };

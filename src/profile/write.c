@@ -24,7 +24,8 @@ sqlite3_stmt *profile_statement(struct profile *p, enum profile_statement which)
 	assert(p->next);
 	if (p->statement[which])
 		return p->statement[which];
-	rc = sqlite3_prepare_v3(p->next, statement_sql[which], -1, SQLITE_PREPARE_PERSISTENT, &p->statement[which], NULL);
+	rc = sqlite3_prepare_v3(p->next, statement_sql[which], -1, SQLITE_PREPARE_PERSISTENT, &p->statement[which],
+	                        NULL);
 	if (rc != SQLITE_OK)
 		profile_failed(p, p->next, rc);
 	return p->statement[which];
@@ -370,12 +371,13 @@ int profile_interval_figure(struct profile *p, const char *method, uint32_t inte
 
 int profile_totals(struct profile *p)
 {
-	return profile_exec(p,
-		"INSERT OR REPLACE INTO run (key, value) SELECT 'cycles_units', ifnull(sum(units), 0) FROM thread;"
-		"INSERT OR REPLACE INTO run (key, value) SELECT 'instructions', ifnull(sum(instructions), 0) FROM thread;"
-		"INSERT OR REPLACE INTO run (key, value) SELECT 'uops', ifnull(sum(uops), 0) FROM thread;"
-		"INSERT OR REPLACE INTO run (key, value) SELECT * FROM ("
-			"SELECT 'cycles_units_error', sum(units_error) AS error FROM thread "
-			"UNION ALL SELECT 'instructions_error', sum(instructions_error) FROM thread "
-			"UNION ALL SELECT 'uops_error', sum(uops_error) FROM thread) WHERE error > 0;");
+	return profile_exec(
+		p, "INSERT OR REPLACE INTO run (key, value) SELECT 'cycles_units', ifnull(sum(units), 0) FROM thread;"
+		   "INSERT OR REPLACE INTO run (key, value) SELECT 'instructions', ifnull(sum(instructions), 0) FROM "
+	           "thread;"
+		   "INSERT OR REPLACE INTO run (key, value) SELECT 'uops', ifnull(sum(uops), 0) FROM thread;"
+		   "INSERT OR REPLACE INTO run (key, value) SELECT * FROM ("
+		   "SELECT 'cycles_units_error', sum(units_error) AS error FROM thread "
+		   "UNION ALL SELECT 'instructions_error', sum(instructions_error) FROM thread "
+		   "UNION ALL SELECT 'uops_error', sum(uops_error) FROM thread) WHERE error > 0;");
 }

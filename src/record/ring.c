@@ -14,11 +14,14 @@
 
 #include "record/futex.h"
 
-void ring_writer_init(struct ring_writer *w, struct ring *ring, uint64_t *words, uint64_t nr_words, const struct ring_peer *peer)
+void ring_writer_init(struct ring_writer *w, struct ring *ring, uint64_t *words, uint64_t nr_words,
+                      const struct ring_peer *peer)
 {
 	assert(nr_words && !(nr_words & (nr_words - 1)));
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	*w = (struct ring_writer){ .ring = ring, .words = words, .mask = nr_words - 1, .head = head, .limit = head, .peer = peer };
+	*w = (struct ring_writer){
+		.ring = ring, .words = words, .mask = nr_words - 1, .head = head, .limit = head, .peer = peer
+	};
 }
 
 void ring_reader_init(struct ring_reader *r, struct ring *ring, const uint64_t *words, uint64_t nr_words)

@@ -31,8 +31,10 @@ struct ring {                        /* shared; all zero is an empty ring */
 /* Who takes from the ring; the producer stops for good when it is gone. */
 struct ring_peer {
 	const _Atomic uint32_t *stop;       /* nonzero: wants no more */
-	pid_t parent;                       /* of the producer when it began: another is its parent once the consumer is gone; 0: do not check */
-	pid_t consumer;                     /* not the parent where that is a wrapper, or where it had died before; 0: do not check */
+	pid_t parent;                       /* of the producer when it began: another is its parent once the consumer
+	                                     * is gone; 0: do not check */
+	pid_t consumer;                     /* not the parent where that is a wrapper, or where it had died before;
+	                                     * 0: do not check */
 };
 
 /* Whether it wants no more, or has died. */
@@ -58,7 +60,8 @@ struct ring_reader {
 };
 
 /* `nr_words`: a power of two. The writer continues where the ring stands; the reader starts at its tail. */
-void ring_writer_init(struct ring_writer *w, struct ring *ring, uint64_t *words, uint64_t nr_words, const struct ring_peer *peer);
+void ring_writer_init(struct ring_writer *w, struct ring *ring, uint64_t *words, uint64_t nr_words,
+                      const struct ring_peer *peer);
 void ring_reader_init(struct ring_reader *r, struct ring *ring, const uint64_t *words, uint64_t nr_words);
 
 /* Waits until there is room. False: the consumer is gone. The slow path of ring_push(). */

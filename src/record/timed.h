@@ -10,8 +10,9 @@
  *  - fetch + leave never decreases among the committed (neither TIMED_WRONG nor TIMED_SQUASHED);
  *  - an instruction commits with its last uop;
  *  - the second of a macro-fused pair is a record with 0 slots and TIMED_FUSED, and commits with the first;
- *  - a copy that is one uop with the arithmetic behind it is a record with 0 slots and no uops in front of that, and commits by itself;
- *  - what has over 255 uops (rep strings, microcode) continues in further records with TIMED_CONTINUED, right behind
+ *  - a copy that is one uop with the arithmetic behind it is a record with 0 slots and no uops in front of that, and
+ *  commits by itself; - what has over 255 uops (rep strings, microcode) continues in further records with
+ *  TIMED_CONTINUED, right behind
  *    it; its flags stand on the first record, its events on any, and it commits with the last;
  *  - at most rename.width slots dispatch in a cycle, and at most 64 instructions commit in one;
  *  - who squashes from the ROB's head or by memory order is an attempt too (TIMED_SQUASHED and TIMED_FLUSHER, its
@@ -43,7 +44,8 @@ enum timed_flags {
 	TIMED_WRONG       = 0x0001, /* fetched on the wrong path: never commits */
 	TIMED_SQUASHED    = 0x0002, /* on the right path, squashed (memory order, exception): fetched again later */
 	TIMED_TAKEN       = 0x0004, /* a branch that was taken (wrong path: predicted so) */
-	TIMED_MISPREDICT  = 0x0008, /* a branch whose direction or target was predicted wrongly and found out at execution */
+	TIMED_MISPREDICT  = 0x0008, /* a branch whose direction or target was predicted wrongly and found out at
+	                             * execution */
 	TIMED_FLUSHER     = 0x0010, /* what follows was fetched anew on its account */
 	TIMED_PACKET_FIRST = 0x0020,/* first of its fetch packet */
 	TIMED_FUSED       = 0x0040, /* second of a macro-fused pair */
@@ -80,8 +82,8 @@ enum issue_wait {
 enum level { LEVEL_NONE, LEVEL_L1, LEVEL_FORWARD, LEVEL_FILL_BUFFER, LEVEL_L2, LEVEL_LLC, LEVEL_MEMORY };
 
 /*
- * What it waited for that was on its way already, asked for by another: an event in its psv, but no miss that a counter in the cache
- * or TLB would see. (Of a data line LEVEL_FILL_BUFFER says so.)
+ * What it waited for that was on its way already, asked for by another: an event in its psv, but no miss that a counter
+ * in the cache or TLB would see. (Of a data line LEVEL_FILL_BUFFER says so.)
  */
 enum merged { MERGED_CODE = 1 << 5, MERGED_ITLB = 1 << 6, MERGED_DTLB = 1 << 7 };
 
@@ -98,11 +100,13 @@ struct timed {
 	uint32_t drain;        /* store: its queue entry freed; load: its data returned; else equal to leave */
 	uint16_t psv;          /* enum psv */
 	uint16_t flags;        /* enum timed_flags */
-	uint16_t icache_stall; /* cycles in which nothing was delivered on account of the instruction cache; saturates */
+	uint16_t icache_stall; /* cycles in which nothing was delivered on account of the instruction cache;
+	                        * saturates */
 	uint16_t itlb_stall;   /* the same for the instruction TLB: these come first, from fetch on */
 	uint16_t dispatch_by;  /* records back to the one that made dispatch wait; 0: none, or too far */
 	uint16_t issue_by;     /* the same for issue */
-	uint8_t slots;         /* fused-domain uops = rename slots = ROB entries; 0: those of the first, or next, of its pair */
+	uint8_t slots;         /* fused-domain uops = rename slots = ROB entries; 0: those of the first, or next, of
+	                        * its pair */
 	uint8_t uops;          /* unfused uops */
 	uint8_t why;           /* enum dispatch_wait | enum issue_wait << 4 */
 	uint8_t level;         /* enum level of the data | enum ilevel of the instruction << 3 | enum merged */
@@ -119,7 +123,10 @@ static inline uint8_t timed_level(enum level data, enum ilevel code, unsigned me
 }
 static inline enum level timed_data_level(const struct timed *t) { return (enum level)(t->level & 7); }
 static inline enum ilevel timed_code_level(const struct timed *t) { return (enum ilevel)(t->level >> 3 & 3); }
-static inline enum dispatch_wait timed_dispatch_wait(const struct timed *t) { return (enum dispatch_wait)(t->why & 15); }
+static inline enum dispatch_wait timed_dispatch_wait(const struct timed *t)
+{
+	return (enum dispatch_wait)(t->why & 15);
+}
 static inline enum issue_wait timed_issue_wait(const struct timed *t) { return (enum issue_wait)(t->why >> 4); }
 static inline uint64_t timed_leave(const struct timed *t) { return t->fetch + t->leave; }
 static inline uint64_t timed_dispatch(const struct timed *t) { return t->fetch + t->dispatch; }

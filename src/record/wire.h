@@ -9,7 +9,8 @@
  * Words of a lane. Bits 0-1 tell an access from the rest:
  *
  *      63             16 15 14 13     5 4   2 1  0
- *     |     address     | 0   | insn   | size |rw |   access: instruction of the block, log2 of bytes, WIRE_READ | WIRE_WRITE
+ *     |     address     | 0   | insn   | size |rw |   access: instruction of the block, log2 of bytes, WIRE_READ |
+ *     WIRE_WRITE
  *      63      48 47       8 7       2 1  0
  *     |   count  |  number  |  kind   | 0 |           enum wire_word; what count and number are is said there
  *
@@ -41,9 +42,11 @@ enum { WIRE_READ = 1, WIRE_WRITE = 2 };
 enum wire_word {
 	WIRE_BLOCK,                        /* number: of the block; count: its instructions */
 	WIRE_CUT,                          /* count: instructions of the last block that were not begun */
-	WIRE_UNMAP,                        /* number: 4 KiB pages whose translations are gone; next word: address of the first */
+	WIRE_UNMAP,                        /* number: 4 KiB pages whose translations are gone; next word: address of
+	                                    * the first */
 	WIRE_HANDLER,                      /* next word: address of a signal handler now installed */
-	WIRE_ASK,                          /* the last block has run to its end, and the thread waits for its counters (answer.h) */
+	WIRE_ASK,                          /* the last block has run to its end, and the thread waits for its
+	                                    * counters (answer.h) */
 	NR_WIRE_WORDS,
 };
 
@@ -86,7 +89,8 @@ struct wire {
 	_Atomic uint32_t stop;             /* by the reader: send no more */
 	/* By the plugin: */
 	_Atomic uint32_t attached;         /* 1: it was installed */
-	_Atomic uint32_t counted;          /* 1: the lanes' `begun` is exact at any time; else once the program has exited */
+	_Atomic uint32_t counted;          /* 1: the lanes' `begun` is exact at any time; else once the program has
+	                                    * exited */
 	_Atomic uint32_t exited;           /* 1: it ended by exit_group or the exit of its last thread */
 	_Atomic uint32_t lanes;            /* those ever used are [0, lanes) */
 	_Atomic uint32_t threads;          /* ever created */

@@ -1,6 +1,6 @@
 /*
- * The cycles of what a core times, where nothing else is wanted of it: those of counted instructions, each from the commit
- * before it to its own.
+ * The cycles of what a core times, where nothing else is wanted of it: those of counted instructions, each from the
+ * commit before it to its own.
  */
 #ifndef CYCLEWISE_RUN_COUNTED_H
 #define CYCLEWISE_RUN_COUNTED_H

@@ -98,8 +98,10 @@ static int describe(struct drive *d)
 	if (!o->core)
 		err = core_desc_load(&d->desc, core_default_name(isa_names[d->program.isa]));
 	if (!err && !*d->desc.cpu) {
-		error_set(EINVAL, d->desc.path, "it does not say core.llvm_cpu, the CPU whose costs of instructions are the base");
-		error_remedy("let it inherit from one that does (`cyclewise cores` lists them), or add llvm_cpu = NAME under [core]");
+		error_set(EINVAL, d->desc.path,
+		          "it does not say core.llvm_cpu, the CPU whose costs of instructions are the base");
+		error_remedy("let it inherit from one that does (`cyclewise cores` lists them), or add llvm_cpu = NAME "
+		             "under [core]");
 		err = wrong_usage(-EINVAL);
 	}
 	if (!err && strcmp(d->desc.isa, isa_names[d->program.isa])) {
@@ -234,7 +236,10 @@ static void save_run(struct profile *p, const struct drive *d)
 	save_parameters(p, &d->desc);
 }
 
-/* How it went, as far as is known; `over`: the program has ended; `cut`: not all of it was kept; `unseen`: a second look is to come. */
+/*
+ * How it went, as far as is known; `over`: the program has ended; `cut`: not all of it was kept; `unseen`: a second
+ * look is to come.
+ */
 static void save_result(struct profile *p, const struct source_result *r, bool over, bool cut, bool unseen)
 {
 	const char *notes[G_N_ELEMENTS(r->note) + 3] = { NULL };
@@ -243,10 +248,12 @@ static void save_result(struct profile *p, const struct source_result *r, bool o
 	for (; nr < G_N_ELEMENTS(r->note) && *r->note[nr]; nr++)
 		notes[nr] = r->note[nr];
 	if (cut)
-		notes[nr++] = "the run is longer than what is kept of it for a second look: what is said is of its first part; "
-		            "--skip and --count choose another";
+		notes[nr++] = "the run is longer than what is kept of it for a second look: what is said is of its "
+		              "first part; "
+			      "--skip and --count choose another";
 	if (over && unseen)
-		notes[nr] = "the run was cut short before it was timed a second time: nothing is predicted; --count ends one that is too long";
+		notes[nr] = "the run was cut short before it was timed a second time: nothing is predicted; --count "
+		            "ends one that is too long";
 	profile_set_list(p, "notes", notes);
 	profile_set(p, "emulator", r->emulator);
 	profile_set_int(p, "forks", r->forks);
@@ -377,13 +384,18 @@ static int start(struct drive *d)
 	/* At once: the program runs, and is not to go on alone where a signal comes while the rest is made ready. */
 	signals_forward(d);
 	d->run = (struct run){
-		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period, .seed = o->seed,
+		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period,
+		.seed = o->seed,
 		.sweep = o->sweep_period,
 	};
-	const struct driven_run run = { .desc = &d->desc, .model = d->model, .code = d->code, .progress = o->progress, .options = d->config->options };
+	const struct driven_run run = {
+		.desc = &d->desc, .model = d->model, .code = d->code, .progress = o->progress,
+		.options = d->config->options,
+	};
 
 	if (!d->driven || d->driven->beside)
-		err = lanes_new(&d->lanes, d->model, d->code, &d->run, d->config->methods | (d->config->path ? METHODS_FILE : METHODS_PROFILE));
+		err = lanes_new(&d->lanes, d->model, d->code, &d->run,
+		                d->config->methods | (d->config->path ? METHODS_FILE : METHODS_PROFILE));
 	if (d->log && !err)
 		lanes_log(d->lanes, d->log);
 	if (d->driven && !err)
@@ -443,15 +455,20 @@ static int pump(struct drive *d)
 static int nothing_counted(const struct window *w, const struct source_result *r)
 {
 	if (r->window_unknown) {
-		error_set(ENODATA, r->window_unknown, "no file that the program ran code of has a function of this name: nothing was counted");
-		error_remedy("names are those that `nm` or `cyclewise report` shows; stripped files have only those of `nm -D`, and Debian's "
+		error_set(ENODATA, r->window_unknown,
+		          "no file that the program ran code of has a function of this name: nothing was counted");
+		error_remedy("names are those that `nm` or `cyclewise report` shows; stripped files have only those of "
+		             "`nm -D`, and Debian's "
 		             "packages NAME-dbgsym give them theirs");
 	} else if (w->roi) {
 		error_set(ENODATA, w->roi, "the program never entered this function: nothing was counted");
-		error_remedy("--roi takes a name that `nm` or `cyclewise report` shows; inlined functions are not entered");
+		error_remedy(
+			"--roi takes a name that `nm` or `cyclewise report` shows; inlined functions are not entered");
 	} else if (w->start_after) {
-		error_set(ENODATA, w->start_after, "the program never returned from this function: nothing was counted");
-		error_remedy("--start-after takes a name that `nm` or `cyclewise report` shows; inlined functions are not entered");
+		error_set(ENODATA, w->start_after,
+		          "the program never returned from this function: nothing was counted");
+		error_remedy("--start-after takes a name that `nm` or `cyclewise report` shows; inlined functions are "
+		             "not entered");
 	} else {
 		error_set(ENODATA, "--skip", "the program ended before anything was counted");
 		error_remedy("skip fewer than %" PRIu64 " instructions", w->skip);

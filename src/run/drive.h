@@ -41,7 +41,8 @@ struct driven_run {
 struct driven {
 	const char *model;             /* the timing model where none is asked for */
 	bool beside;
-	int  (*open)(void **state, const struct driven_run *run); /* what `run` points to outlives the state. 0 or -errno */
+	int  (*open)(void **state, const struct driven_run *run); /* what `run` points to outlives the state. 0 or
+	                                                           * -errno */
 	int  (*batch)(void *state, const struct step_batch *b); /* 0 or -errno */
 	int  (*finish)(void *state);   /* all streams have ended; 0 or -errno */
 	int  (*save)(void *state, struct profile *p); /* between profile_begin() and profile_commit(); 0 or -errno */
@@ -49,12 +50,14 @@ struct driven {
 };
 
 /*
- * What looks at a run a second time when the program has ended, with its profile known. For that the steps are kept, up to
- * REPLAY_LOG_MOST bytes; of a longer run both looks are at what was kept.
+ * What looks at a run a second time when the program has ended, with its profile known. For that the steps are kept, up
+ * to REPLAY_LOG_MOST bytes; of a longer run both looks are at what was kept.
  */
 struct second_look {
-	int  (*open)(void **state, const struct driven_run *run); /* as of struct driven: what is wrong with options, say */
-	int  (*look)(void *state, const struct replay_log *steps, struct query *q); /* `q`: of the first look. 0 or -errno */
+	int  (*open)(void **state, const struct driven_run *run); /* as of struct driven: what is wrong with options,
+	                                                           * say */
+	/* `q`: of the first look. 0 or -errno */
+	int  (*look)(void *state, const struct replay_log *steps, struct query *q);
 	int  (*save)(void *state, struct profile *p);
 	void (*close)(void *state);    /* NULL is fine */
 };
@@ -73,7 +76,8 @@ struct drive_config {
 };
 
 /*
- * *status gets the exit status that cyclewise is to have: the program's own, 128 + the signal that ended it, 130 on Ctrl-C.
+ * *status gets the exit status that cyclewise is to have: the program's own, 128 + the signal that ended it, 130 on
+ * Ctrl-C.
  *
  * 0 or -errno. *out gets the profile wherever the program ran, after an error too: what could be saved, in memory
  * where the file could not be written. NULL where nothing ran. The caller closes it.

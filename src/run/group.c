@@ -82,11 +82,12 @@ static int join(struct variant_group *c, struct member *m, const struct variant_
 	}
 	if (err)
 		return err;
-	return c->model->open(&m->core, m->desc ? m->desc : p->desc, own, (struct timed_sink){ .take = counted_take, .ctx = &m->counted });
+	return c->model->open(&m->core, m->desc ? m->desc : p->desc, own,
+	                      (struct timed_sink){ .take = counted_take, .ctx = &m->counted });
 }
 
-static int group_open(struct variant_group **out, const struct core_ops *model, const struct core_desc *desc, struct code *code,
-                      const struct variant_core *const *variant, unsigned nr)
+static int group_open(struct variant_group **out, const struct core_ops *model, const struct core_desc *desc,
+                      struct code *code, const struct variant_core *const *variant, unsigned nr)
 {
 	struct variant_group *c = g_new0(struct variant_group, 1);
 	int err = 0;
@@ -107,7 +108,8 @@ static int group_open(struct variant_group **out, const struct core_ops *model, 
 
 /* --- a batch ----------------------------------------------------------------------------------------- */
 
-static void group_foresee(struct variant_group *c, unsigned turn, bool first, const struct step *s, size_t n, size_t ahead)
+static void group_foresee(struct variant_group *c, unsigned turn, bool first, const struct step *s, size_t n,
+                          size_t ahead)
 {
 	c->step = s;
 	c->n = n;

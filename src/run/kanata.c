@@ -125,12 +125,15 @@ static GArray *events_of(const struct kanata *k)
 static void wait_text(GString *s, const struct timed *t)
 {
 	static const char *const dispatch[] = {
-		[WAIT_WIDTH] = "the width of rename", [WAIT_ROB] = "the reorder buffer", [WAIT_SCHEDULER] = "a scheduler",
-		[WAIT_LOAD_QUEUE] = "the load queue", [WAIT_STORE_QUEUE] = "the store queue", [WAIT_REGISTERS] = "registers",
+		[WAIT_WIDTH] = "the width of rename", [WAIT_ROB] = "the reorder buffer",
+		[WAIT_SCHEDULER] = "a scheduler",
+		[WAIT_LOAD_QUEUE] = "the load queue", [WAIT_STORE_QUEUE] = "the store queue",
+		[WAIT_REGISTERS] = "registers",
 		[WAIT_BRANCHES] = "branches in flight", [WAIT_SERIAL] = "a serialising instruction",
 	};
 	static const char *const issue[] = {
-		[WAIT_OPERAND] = "an operand", [WAIT_PORT] = "a port", [WAIT_UNIT] = "a unit", [WAIT_MEMORY_ORDER] = "an older store",
+		[WAIT_OPERAND] = "an operand", [WAIT_PORT] = "a port", [WAIT_UNIT] = "a unit",
+		[WAIT_MEMORY_ORDER] = "an older store",
 		[WAIT_MSHR] = "a miss register", [WAIT_FENCE] = "a fence",
 	};
 
@@ -162,7 +165,8 @@ static void text(const struct kanata *k, uint32_t op, const struct timed *t)
 static void tooltip(const struct kanata *k, uint32_t op, const struct timed *t)
 {
 	static const char *const levels[] = {
-		[LEVEL_L1] = "L1", [LEVEL_FORWARD] = "a store", [LEVEL_FILL_BUFFER] = "a line on its way", [LEVEL_L2] = "L2",
+		[LEVEL_L1] = "L1", [LEVEL_FORWARD] = "a store", [LEVEL_FILL_BUFFER] = "a line on its way",
+		[LEVEL_L2] = "L2",
 		[LEVEL_LLC] = "the last level", [LEVEL_MEMORY] = "memory",
 	};
 	GString *tip = g_string_new(NULL);

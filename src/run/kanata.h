@@ -1,9 +1,9 @@
 /*
  * A log of when instructions passed each stage, in the format Kanata 0004, which the viewer Konata draws.
  *
- * The first thread that counts anything is logged, from there on: KANATA_MOST attempts, those on wrong paths and squashed ones among
- * them. Stages: F in the front end, D held up before dispatch, S in a scheduler, X executing, C done and waiting to commit.
- * An arrow leads to an instruction from the one whose result, port or place it waited for.
+ * The first thread that counts anything is logged, from there on: KANATA_MOST attempts, those on wrong paths and
+ * squashed ones among them. Stages: F in the front end, D held up before dispatch, S in a scheduler, X executing, C
+ * done and waiting to commit. An arrow leads to an instruction from the one whose result, port or place it waited for.
  * What it leaves out: uops one by one, a line's way through the caches, and stores behind their commit.
  * Ref: Konata, docs/kanata-log-format.md.
  */

@@ -20,7 +20,10 @@ struct lane {
 };
 
 enum {
-	/* Batches that may have been foreseen, and not timed: a quarter of a million instructions, over which neither thread is faster for long. */
+	/*
+	 * Batches that may have been foreseen, and not timed: a quarter of a million instructions, over which neither
+	 * thread is faster for long.
+	 */
 	AHEAD = 32,
 	THREADS = 4,                   /* that have work at a time: the emulator's, reading, timing, methods */
 };
@@ -131,8 +134,8 @@ static bool without_steps(const struct lanes *l)
 }
 
 /*
- * Whether the methods are worth a thread. A model that foresees all has little left to do with time, so that methods that ask for no
- * addresses go with it where there are fewer processors than threads.
+ * Whether the methods are worth a thread. A model that foresees all has little left to do with time, so that methods
+ * that ask for no addresses go with it where there are fewer processors than threads.
  */
 static bool beside(const struct lanes *l)
 {

@@ -1,7 +1,8 @@
 /*
  * The methods of a run and, for each guest thread, the core that models it and the methods' lanes.
  *
- *   steps of a thread ──► what its core foresees ──► pipe ──► its core's time ──► relay ──► every method, on the thread's lane
+ *   steps of a thread ──► what its core foresees ──► pipe ──► its core's time ──► relay ──► every method, on the
+ *   thread's lane
  *                the caller's thread                another thread             another thread, or the same (relay.h)
  */
 #ifndef CYCLEWISE_RUN_LANES_H
@@ -24,7 +25,10 @@ void lanes_free(struct lanes *l);
 void lanes_keep(struct lanes *l, struct replay_log *s);
 /* Records of stages go to `k`, too, from now on; it must outlive the lanes. */
 void lanes_log(struct lanes *l, struct kanata *k);
-/* Takes a batch to be timed on its thread's core, and copies what it needs of it. 0, or -errno where a new thread's core cannot be made, or the batch cannot be kept. */
+/*
+ * Takes a batch to be timed on its thread's core, and copies what it needs of it. 0, or -errno where a new thread's
+ * core cannot be made, or the batch cannot be kept.
+ */
 int  lanes_batch(struct lanes *l, const struct step_batch *b);
 /* What the program reads of the counters of `thread`: as of the last step given of it. Waits until that is timed. */
 void lanes_read(struct lanes *l, uint32_t thread, struct counters *out);

@@ -49,7 +49,8 @@ static void *work(void *data)
 	return NULL;
 }
 
-int pipe_new(struct pipe **out, const char *name, unsigned slots, size_t size, void (*take)(void *ctx, void *slot), void *ctx)
+int pipe_new(struct pipe **out, const char *name, unsigned slots, size_t size, void (*take)(void *ctx, void *slot),
+             void *ctx)
 {
 	struct pipe *p = g_new0(struct pipe, 1);
 

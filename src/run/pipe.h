@@ -11,9 +11,16 @@
 
 struct pipe;
 
-/* `slots` of `size` bytes each, all zero at first; what they hold stays between uses. `name`: of the thread, at most 15 letters. 0 or -errno. */
-int  pipe_new(struct pipe **out, const char *name, unsigned slots, size_t size, void (*take)(void *ctx, void *slot), void *ctx);
-/* Waits until all has been taken, ends the thread, and lets `fini` (or NULL) free what each slot holds. NULL is fine. */
+/*
+ * `slots` of `size` bytes each, all zero at first; what they hold stays between uses. `name`: of the thread, at most 15
+ * letters. 0 or -errno.
+ */
+int pipe_new(struct pipe **out, const char *name, unsigned slots, size_t size, void (*take)(void *ctx, void *slot),
+             void *ctx);
+/*
+ * Waits until all has been taken, ends the thread, and lets `fini` (or NULL) free what each slot holds. NULL is
+ * fine.
+ */
 void pipe_free(struct pipe *p, void (*fini)(void *slot));
 
 /* The next slot to fill; waits until there is one. */

@@ -100,10 +100,12 @@ static int cores_new(struct thread_cores **out, struct prediction_run *r)
 	for (unsigned i = 0; i < r->nr && !err; i++) {
 		struct instance *one = &c->instance[i];
 
-		err = model->open(&one->core, r->s[i].desc ? r->s[i].desc : r->run->desc, r->run->code, (struct timed_sink){ .take = counted_take, .ctx = &one->counted });
+		err = model->open(&one->core, r->s[i].desc ? r->s[i].desc : r->run->desc, r->run->code,
+		                  (struct timed_sink){ .take = counted_take, .ctx = &one->counted });
 		if (err || !r->never[i])
 			continue;
-		one->suppose = (struct suppose){ .insn = r->run->code->insn, .never = r->never[i], .nr = r->run->code->nr };
+		one->suppose =
+			(struct suppose){ .insn = r->run->code->insn, .never = r->never[i], .nr = r->run->code->nr };
 		model->suppose(one->core, &one->suppose);
 	}
 	return err;
@@ -179,7 +181,8 @@ static int time_all(struct prediction_run *r, const struct replay_log *replay_lo
 	return err ? err : more;
 }
 
-int predict(uint64_t *cycles, const struct driven_run *run, const struct replay_log *replay_log, const struct supposition *s, unsigned nr)
+int predict(uint64_t *cycles, const struct driven_run *run, const struct replay_log *replay_log,
+            const struct supposition *s, unsigned nr)
 {
 	struct prediction_run r = { .run = run, .s = s, .nr = nr, .cycles = cycles };
 	int err;

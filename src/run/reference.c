@@ -44,7 +44,9 @@ static bool *part_of(struct core_ideal *ideal, enum cpi k)
 
 static struct core_ideal ideal_after(const enum cpi *real, unsigned nr)
 {
-	struct core_ideal ideal = { .l1i = true, .l2i = true, .itlb = true, .l1d = true, .l2d = true, .dtlb = true, .branch = true };
+	struct core_ideal ideal = {
+		.l1i = true, .l2i = true, .itlb = true, .l1d = true, .l2d = true, .dtlb = true, .branch = true
+	};
 
 	for (unsigned i = 0; i < nr; i++)
 		*part_of(&ideal, real[i]) = false;
@@ -109,7 +111,8 @@ static int reference_save(void *state, struct profile *p)
 		uint64_t cycles[NR_CPI] = { 0 };
 
 		for (unsigned k = 0; k < PARTS; k++)
-			cycles[order[o][k]] = variants_cycles(s->variants, s->step[o][k + 1]) - variants_cycles(s->variants, s->step[o][k]);
+			cycles[order[o][k]] = variants_cycles(s->variants, s->step[o][k + 1]) -
+			                      variants_cycles(s->variants, s->step[o][k]);
 		err = cpi_save(p, names[o], variants_cycles(s->variants, s->step[o][PARTS]) * CYCLE_UNITS, cycles);
 	}
 	return err;

@@ -6,8 +6,8 @@
 #include "run/pipe.h"
 
 /*
- * Large batches to another thread, since every one wakes it: 4 MiB, beyond a level-2 cache, within a last-level one. Small ones to
- * the same: 16 KiB.
+ * Large batches to another thread, since every one wakes it: 4 MiB, beyond a level-2 cache, within a last-level one.
+ * Small ones to the same: 16 KiB.
  */
 enum { SLOTS = 4, RECORDS = 16384, RECORDS_HERE = 256 };
 

@@ -53,7 +53,8 @@ static const char *directory(void)
 static int failed(int code)
 {
 	error_errno(code, directory());
-	error_remedy("the run is kept in a file there: name another directory by TMPDIR, or look at less of it with --skip and --count");
+	error_remedy("the run is kept in a file there: name another directory by TMPDIR, or look at less of it with "
+	             "--skip and --count");
 	return -code;
 }
 
@@ -204,7 +205,8 @@ static int get(struct replay_reader *r, void *p, size_t n)
 		size_t before = out.pos, left = ZSTD_decompressStream(r->zstd, &out, &r->left);
 
 		if (ZSTD_isError(left))
-			return error_set(EIO, directory(), "the run that was kept there cannot be read: %s", ZSTD_getErrorName(left));
+			return error_set(EIO, directory(), "the run that was kept there cannot be read: %s",
+			                 ZSTD_getErrorName(left));
 		if (out.pos > before || r->left.pos < r->left.size)
 			continue;
 		int more = refill(r);
@@ -243,7 +245,9 @@ int replay_log_read(struct replay_reader *r, struct step_batch *b, const struct 
 		more = get_array(r, more, seen->of[i].item, head.foreseen[i]);
 		seen->of[i].bytes = head.foreseen[i];
 	}
-	*b = (struct step_batch){ .step = r->step, .n = head.n, .ahead = head.ahead, .thread = head.thread, .end = head.end };
+	*b = (struct step_batch){
+		.step = r->step, .n = head.n, .ahead = head.ahead, .thread = head.thread, .end = head.end
+	};
 	*f = seen;
 	return more;
 }

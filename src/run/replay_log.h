@@ -2,8 +2,8 @@
  * A run kept to be timed again: its steps, and what the core foresaw of them, compressed in a file that has no name.
  *
  * Why the steps are kept, and the program is not run a second time: it may have read its input, changed its files, or
- * depend on the clock. What the core foresees is kept too, since it depends on how much of the code was known at the time:
- * whoever is given both times exactly what was timed at first, and spares the prediction.
+ * depend on the clock. What the core foresees is kept too, since it depends on how much of the code was known at the
+ * time: whoever is given both times exactly what was timed at first, and spares the prediction.
  *
  *     put ──► zstd ──► file ──► zstd ──► reader, reader, ...
  */

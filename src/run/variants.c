@@ -137,8 +137,8 @@ int variants_batch(struct variants *v, const struct step_batch *b)
 	if (b->thread >= v->group->len)
 		g_ptr_array_set_size(v->group, (gint)b->thread + 1);
 	if (!v->group->pdata[b->thread])
-		err = v->ops->open((struct variant_group **)&v->group->pdata[b->thread], v->run.model, v->run.desc, v->run.code,
-		                   (const struct variant_core *const *)v->variant->pdata, v->variant->len);
+		err = v->ops->open((struct variant_group **)&v->group->pdata[b->thread], v->run.model, v->run.desc,
+		                   v->run.code, (const struct variant_core *const *)v->variant->pdata, v->variant->len);
 	if (err)
 		return err;
 	c = v->group->pdata[b->thread];

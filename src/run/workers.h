@@ -1,5 +1,6 @@
 /*
- * Threads that share a job whose parts do not depend on each other: as many as there are processors, and the caller's own.
+ * Threads that share a job whose parts do not depend on each other: as many as there are processors, and the caller's
+ * own.
  */
 #ifndef CYCLEWISE_RUN_WORKERS_H
 #define CYCLEWISE_RUN_WORKERS_H
@@ -14,8 +15,9 @@ unsigned workers_threads(const struct workers *w);
 void workers_free(struct workers *w);
 
 /*
- * Has part(ctx, i) called for every i of [0, nr), each once, in any order and in any of the threads. The caller may do something
- * else meanwhile; its own thread is one of them in workers_end(), which returns when all are done, or at once where nothing was begun.
+ * Has part(ctx, i) called for every i of [0, nr), each once, in any order and in any of the threads. The caller may do
+ * something else meanwhile; its own thread is one of them in workers_end(), which returns when all are done, or at once
+ * where nothing was begun.
  */
 void workers_begin(struct workers *w, unsigned nr, void (*part)(void *ctx, unsigned i), void *ctx);
 void workers_end(struct workers *w);

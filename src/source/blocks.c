@@ -7,7 +7,8 @@
 
 enum { COMPACT_WORDS = 1 << 16 };
 
-void blocks_init(struct blocks *b, struct code *code, struct maps *maps, const struct ring_reader *ring, struct blocks_hooks hooks)
+void blocks_init(struct blocks *b, struct code *code, struct maps *maps, const struct ring_reader *ring,
+                 struct blocks_hooks hooks)
 {
 	*b = (struct blocks){ .code = code, .maps = maps, .hooks = hooks, .ring = *ring };
 	b->word = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -61,7 +62,8 @@ static uint32_t instruction(struct blocks *b, uint64_t pc, const uint8_t *bytes,
 		uint32_t module = maps_place(b->maps, insn, &offset);
 		if (b->hooks.seen)
 			b->hooks.seen(b->hooks.ctx, insn, module, offset);
-		b->form->data[insn] = (guint8)form_of(b->code->config.isa, code_insn(b->code, insn)->flags, bytes, size);
+		b->form->data[insn] =
+			(guint8)form_of(b->code->config.isa, code_insn(b->code, insn)->flags, bytes, size);
 	}
 	return insn;
 }
@@ -85,7 +87,8 @@ static void lead(struct block *block, const struct insn *last)
 	enum branch_kind kind = (enum branch_kind)last->branch;
 
 	block->through = kind == BRANCH_NONE || kind == BRANCH_CONDITIONAL ? last->pc + last->length : BLOCK_NOWHERE;
-	block->target = kind == BRANCH_CONDITIONAL || kind == BRANCH_JUMP || kind == BRANCH_CALL ? last->target : BLOCK_NOWHERE;
+	block->target =
+		kind == BRANCH_CONDITIONAL || kind == BRANCH_JUMP || kind == BRANCH_CALL ? last->target : BLOCK_NOWHERE;
 }
 
 static bool define_block(struct blocks *b, const uint8_t *bytes, size_t size)
@@ -101,7 +104,9 @@ static bool define_block(struct blocks *b, const uint8_t *bytes, size_t size)
 		return false;
 	left -= head.nr_insns;
 
-	struct block block = { .pc = head.pc, .end = head.pc, .step = b->step->len, .nr_insns = (uint16_t)head.nr_insns };
+	struct block block = {
+		.pc = head.pc, .end = head.pc, .step = b->step->len, .nr_insns = (uint16_t)head.nr_insns
+	};
 	for (uint32_t i = 0; i < head.nr_insns; i++) {
 		if (!length[i] || length[i] > left) {
 			g_array_set_size(b->step, block.step);

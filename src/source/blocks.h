@@ -21,7 +21,8 @@ enum form {
 	FORM_PLAIN,                /* what is contiguous in one direction is one access */
 	FORM_ATOMIC,               /* a read and a write of the same place are one access */
 	FORM_SEPARATE,             /* gathers and scatters: each element stays */
-	FORM_READS_4, FORM_READS_8, FORM_READS_16, /* the emulator reads more than the instruction does: so many bytes are its own */
+	FORM_READS_4, FORM_READS_8, FORM_READS_16, /* the emulator reads more than the instruction does: so many
+	                                            * bytes are its own */
 	FORM_REP,                  /* rep string with one access an iteration */
 	FORM_REP_COPY,             /* a read and a write an iteration */
 	FORM_REP_COMPARE,          /* two reads an iteration */
@@ -30,7 +31,8 @@ enum form {
 
 struct block {
 	uint64_t pc, end;          /* of its bytes */
-	uint64_t through, target;  /* where its last instruction leads, if that is a jump not taken or none, or a direct one; else BLOCK_NOWHERE */
+	uint64_t through, target;  /* where its last instruction leads, if that is a jump not taken or none, or a
+	                            * direct one; else BLOCK_NOWHERE */
 	uint32_t step;             /* its first in blocks->step */
 	uint16_t nr_insns;         /* 0: not defined */
 	bool special;              /* an instruction in it is not FORM_PLAIN */
@@ -58,7 +60,8 @@ struct blocks {
 	uint64_t bad;              /* definitions that made no sense */
 };
 
-void blocks_init(struct blocks *b, struct code *code, struct maps *maps, const struct ring_reader *ring, struct blocks_hooks hooks);
+void blocks_init(struct blocks *b, struct code *code, struct maps *maps, const struct ring_reader *ring,
+                 struct blocks_hooks hooks);
 void blocks_fini(struct blocks *b);
 
 /* Takes what is in the ring, so that the program never waits for room there. */

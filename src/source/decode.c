@@ -11,8 +11,8 @@
  *    went; it is then left as not taken.
  *
  * What QEMU 7.2 says too much: it forgets to take back the callbacks of a block's last instruction where that calls
- * one of its helpers (to look up what follows), and calls them for its own accesses when it then delivers a signal to an
- * x86 program: it writes the registers it saves, then reads descriptors. These come behind what the instruction made
+ * one of its helpers (to look up what follows), and calls them for its own accesses when it then delivers a signal to
+ * an x86 program: it writes the registers it saves, then reads descriptors. These come behind what the instruction made
  * itself. An instruction that reads alone, or makes no access at all, is thus done at the first write, one that writes
  * at the first to another place than its own, a rep string at the first that is no iteration. (The plugin drops those
  * of earlier blocks.) Not told apart: those that follow an instruction which writes several places (XSAVE), and a first
@@ -145,7 +145,9 @@ static void rep_open(struct decoder *d, unsigned i)
 		if (form >= FORM_REP) {
 			size_t size;
 			const uint8_t *bytes = code_bytes(d->blocks->code, d->step[place(d, i)].insn, &size);
-			d->rep = (struct rep){ .open = true, .index = i, .form = form, .bytes = form_element(bytes, size) };
+			d->rep = (struct rep){
+				.open = true, .index = i, .form = form, .bytes = form_element(bytes, size)
+			};
 			return;
 		}
 	}
@@ -180,7 +182,9 @@ static void rep_access(struct decoder *d, uint64_t addr, uint64_t bytes, unsigne
 		d->strays = true;
 		return;
 	}
-	unsigned i = r->form == FORM_REP_COPY ? rw == WIRE_WRITE : r->form == FORM_REP_COMPARE ? r->made[0] > r->made[1] : 0;
+	unsigned i = r->form == FORM_REP_COPY      ? rw == WIRE_WRITE
+	             : r->form == FORM_REP_COMPARE ? r->made[0] > r->made[1]
+	                                           : 0;
 
 	if (!r->made[i]) {
 		r->low[i] = addr;
@@ -201,7 +205,8 @@ static void rep_access(struct decoder *d, uint64_t addr, uint64_t bytes, unsigne
 }
 
 /* An access of an instruction that has made one already. */
-static __attribute__((noinline)) void access_more(struct decoder *d, size_t at, uint64_t addr, unsigned bytes, uint16_t rw, enum form form)
+static __attribute__((noinline)) void access_more(struct decoder *d, size_t at, uint64_t addr, unsigned bytes,
+                                                  uint16_t rw, enum form form)
 {
 	size_t end = at + 1 + d->more;
 	struct step *first = &d->step[at];
@@ -227,14 +232,18 @@ static __attribute__((noinline)) void access_more(struct decoder *d, size_t at, 
 		break;
 	}
 
-	struct step step = { .addr = addr, .insn = first->insn, .bytes = (uint16_t)bytes, .flags = (uint16_t)(STEP_ACCESS | rw) };
+	struct step step = {
+		.addr = addr, .insn = first->insn, .bytes = (uint16_t)bytes, .flags = (uint16_t)(STEP_ACCESS | rw)
+	};
 	size_t to = end;
 	if (rw & STEP_LOAD) /* reads stand before writes */
 		for (to = at; to < end && (d->step[to].flags & STEP_LOAD); to++)
 			;
 	if (to == at) {
-		struct step write = { .addr = first->addr, .insn = first->insn, .bytes = first->bytes,
-		                      .flags = (uint16_t)(STEP_ACCESS | (first->flags & ACCESS_FLAGS)) };
+		struct step write = {
+			.addr = first->addr, .insn = first->insn, .bytes = first->bytes,
+			.flags = (uint16_t)(STEP_ACCESS | (first->flags & ACCESS_FLAGS)),
+		};
 		first->addr = addr;
 		first->bytes = (uint16_t)bytes;
 		first->flags = (uint16_t)((first->flags & ~ACCESS_FLAGS) | rw);
@@ -262,7 +271,8 @@ static bool writes_on(const struct decoder *d, size_t at, size_t end, uint64_t a
 }
 
 /* Whether an access of instruction `i`, which is the last of its block if it is in order at all, can be its own. */
-static __attribute__((noinline)) bool access_of_last(struct decoder *d, unsigned i, uint64_t addr, unsigned bytes, uint16_t rw)
+static __attribute__((noinline)) bool access_of_last(struct decoder *d, unsigned i, uint64_t addr, unsigned bytes,
+                                                     uint16_t rw)
 {
 	const struct code *code = d->blocks->code;
 	size_t size;
@@ -343,7 +353,8 @@ static bool indirect_leads(const struct decoder *d, size_t at, uint64_t next)
 	case BRANCH_INDIRECT_CALL:
 		return accessed(d, at);
 	case BRANCH_RETURN:
-		return accessed(d, at) && !(g_hash_table_size(d->handlers) && g_hash_table_contains(d->handlers, GSIZE_TO_POINTER(next)));
+		return accessed(d, at) &&
+		       !(g_hash_table_size(d->handlers) && g_hash_table_contains(d->handlers, GSIZE_TO_POINTER(next)));
 	case BRANCH_NONE:
 	case BRANCH_CONDITIONAL:
 	case BRANCH_JUMP:
@@ -358,7 +369,10 @@ static __attribute__((noinline, cold)) enum flow interrupted(struct decoder *d, 
 	const struct insn *i = insn_of(d, at);
 	size_t size;
 
-	/* QEMU takes back an instruction that crosses into the next page, and starts a block with it: nothing is cut short. */
+	/*
+	 * QEMU takes back an instruction that crosses into the next page, and starts a block with it: nothing is cut
+	 * short.
+	 */
 	if (d->missing && i->branch == BRANCH_NONE && next == i->pc + i->length && accessed(d, at))
 		return FLOWS;
 	if (next == i->pc) { /* restarted: this attempt never was */

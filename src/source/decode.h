@@ -43,7 +43,8 @@ struct decoder {
 	size_t end;                /* of the block before: where its last instruction has its step */
 	struct rep rep;
 	uint64_t awaited;          /* event whose second word comes next; 0: none */
-	bool asked;                /* the thread waits for its counters: all the steps it has made are here, and final */
+	bool asked;                /* the thread waits for its counters: all the steps it has made are here, and
+	                            * final */
 	uint64_t resumes;          /* where it goes on then, if nothing comes between; no block is under way */
 
 	/* For conservation: begun == steps + merged + restarted. */
@@ -57,11 +58,14 @@ void decoder_init(struct decoder *d, struct blocks *blocks, GHashTable *handlers
 void decoder_fini(struct decoder *d);
 
 /*
- * Takes words until a block is to be entered while the buffer holds `limit` steps or more, until the thread asks for its
- * counters, or until there are no words. True: one of the former, where it stops depends on the words alone.
+ * Takes words until a block is to be entered while the buffer holds `limit` steps or more, until the thread asks for
+ * its counters, or until there are no words. True: one of the former, where it stops depends on the words alone.
  */
 bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit);
-/* How many steps at the front may be handed out such that `ahead` stay, and no instruction is torn from its accesses. */
+/*
+ * How many steps at the front may be handed out such that `ahead` stay, and no instruction is torn from its
+ * accesses.
+ */
 size_t decoder_ready(const struct decoder *d, size_t ahead);
 /* Removes the first `n` steps, n <= decoder_ready(d, 0); the question, where there was one, has been passed on. */
 void decoder_drop(struct decoder *d, size_t n);

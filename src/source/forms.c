@@ -45,14 +45,16 @@ unsigned form_element(const uint8_t *bytes, size_t size)
 /* ENTER; FXSAVE, XSAVE, XSAVEOPT (0F AE /0, /4, /6); XSAVEC, XSAVES (0F C7 /4, /5). */
 bool form_scatters(const uint8_t *bytes, size_t size)
 {
-	while (size && (*bytes == 0x66 || *bytes == 0x67 || (*bytes & 0xf0) == 0x40 || (*bytes & 0xe7) == 0x26 || (*bytes & 0xfe) == 0x64))
+	while (size && (*bytes == 0x66 || *bytes == 0x67 || (*bytes & 0xf0) == 0x40 || (*bytes & 0xe7) == 0x26 ||
+	                (*bytes & 0xfe) == 0x64))
 		bytes++, size--;
 	if (size && *bytes == 0xc8)
 		return true;
 	if (size < 3 || bytes[0] != 0x0f || bytes[2] >> 6 == 3)
 		return false;
 	unsigned group = bytes[2] >> 3 & 7;
-	return (bytes[1] == 0xae && (group == 0 || group == 4 || group == 6)) || (bytes[1] == 0xc7 && (group == 4 || group == 5));
+	return (bytes[1] == 0xae && (group == 0 || group == 4 || group == 6)) ||
+	       (bytes[1] == 0xc7 && (group == 4 || group == 5));
 }
 
 /* VGATHER* (VEX, EVEX) and VSCATTER* (EVEX): map 0F38, opcodes 90-93 and A0-A3. */
@@ -69,15 +71,16 @@ static bool x86_gathers(const uint8_t *bytes, size_t size)
 }
 
 /*
- * What QEMU 7.2 reads too much of: 16 bytes for scalar fused multiply-adds (VEX map 0F38, opcodes 99, 9B .. BF), and twice the
- * operand of CVTDQ2PD (F3 0F E6). FORM_PLAIN: neither.
+ * What QEMU 7.2 reads too much of: 16 bytes for scalar fused multiply-adds (VEX map 0F38, opcodes 99, 9B .. BF), and
+ * twice the operand of CVTDQ2PD (F3 0F E6). FORM_PLAIN: neither.
  */
 static enum form x86_reads(const uint8_t *bytes, size_t size)
 {
 	unsigned map = 1, prefix = 0, wide = 0;
 	bool w = false;
 
-	for (; size && (*bytes == 0xf3 || *bytes == 0x67 || (*bytes & 0xe7) == 0x26 || (*bytes & 0xfe) == 0x64); bytes++, size--)
+	for (; size && (*bytes == 0xf3 || *bytes == 0x67 || (*bytes & 0xe7) == 0x26 || (*bytes & 0xfe) == 0x64);
+	     bytes++, size--)
 		prefix = *bytes == 0xf3 ? 2 : prefix;
 	if (size && (*bytes & 0xf0) == 0x40)
 		bytes++, size--;
@@ -132,8 +135,8 @@ bool form_raises(enum isa isa, uint32_t flags, const uint8_t *bytes, size_t size
 		return true;
 	switch (isa) {
 	case ISA_X86_64: /* INT3, INT n, INT1, HLT, UD2 */
-		return (word & 0xff) == 0xcc || (word & 0xff) == 0xcd || (word & 0xff) == 0xf1 || (word & 0xff) == 0xf4 ||
-		       (word & 0xffff) == 0x0b0f;
+		return (word & 0xff) == 0xcc || (word & 0xff) == 0xcd || (word & 0xff) == 0xf1 ||
+		       (word & 0xff) == 0xf4 || (word & 0xffff) == 0x0b0f;
 	case ISA_AARCH64: /* UDF; BRK, HLT */
 		return word >> 16 == 0 || (word & 0xff800000) == 0xd4000000;
 	case ISA_RISCV64: /* EBREAK, C.EBREAK, the all-zero instruction */

@@ -1,7 +1,8 @@
 /*
  * The program gets the environment, descriptors, signals and arguments it would have without us; what is ours is on
  * the emulator's command line alone. Addresses are the same in every run: no randomisation, a fixed seed, and no
- * arenas that threads of the emulator's own would map sooner or later (newer QEMU puts the program where there is room).
+ * arenas that threads of the emulator's own would map sooner or later (newer QEMU puts the program where there is
+ * room).
  */
 #include "source/launch.h"
 
@@ -95,7 +96,8 @@ static int find_plugin(struct emulator *e, int api)
 
 	snprintf(name, sizeof name, "plugin_api%d.so", api);
 	for (size_t i = 0; ret && i < G_N_ELEMENTS(beside); i++) {
-		char *path = given ? g_build_filename(given, name, NULL) : g_build_filename(here, beside[i], name, NULL);
+		char *path =
+			given ? g_build_filename(given, name, NULL) : g_build_filename(here, beside[i], name, NULL);
 		char *whole = realpath(path, NULL);
 		if (whole && g_strlcpy(e->plugin, whole, sizeof e->plugin) < sizeof e->plugin)
 			ret = 0;

@@ -12,7 +12,8 @@
 struct emulator {
 	char path[PATH_MAX];
 	char plugin[PATH_MAX];
-	char prefix[PATH_MAX];     /* -L: where the program's libraries are looked for first; empty: the emulator's own choice */
+	char prefix[PATH_MAX];     /* -L: where the program's libraries are looked for first; empty: the emulator's
+	                            * own choice */
 	char version[256];         /* "qemu-x86_64 7.2.22" */
 };
 

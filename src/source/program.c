@@ -67,7 +67,8 @@ static int find(struct program *out, const char *name)
 		return -ENOENT;
 	}
 	if (!stat(name, &st) && !S_ISREG(st.st_mode))
-		return not_executable(EACCES, name, S_ISDIR(st.st_mode) ? "is a directory" : "is a device, pipe or socket");
+		return not_executable(EACCES, name,
+		                      S_ISDIR(st.st_mode) ? "is a directory" : "is a device, pipe or socket");
 	not_executable(EACCES, name, "not executable");
 	error_remedy("chmod +x %s", name);
 	return -EACCES;
@@ -100,9 +101,11 @@ static int isa_of(const Elf64_Ehdr *elf, const char *name, enum isa *isa)
 		break;
 	default:
 		if (machine_name(elf->e_machine))
-			error_set(ENOEXEC, name, "is a program for %s, for which there is no core model", machine_name(elf->e_machine));
+			error_set(ENOEXEC, name, "is a program for %s, for which there is no core model",
+			          machine_name(elf->e_machine));
 		else
-			error_set(ENOEXEC, name, "is a program for ELF machine %u, for which there is no core model", elf->e_machine);
+			error_set(ENOEXEC, name, "is a program for ELF machine %u, for which there is no core model",
+			          elf->e_machine);
 		error_status(EXIT_NOT_EXECUTABLE);
 		error_remedy("x86-64, AArch64 and RV64 programs can be run");
 		return -ENOEXEC;

@@ -2,8 +2,8 @@
  * The QEMU source: starts the program under the emulator and reads what the plugin sends, a lane for each thread.
  *
  * A batch is handed out whenever a thread has BATCH steps beyond those a core looks ahead, and when it asks for its
- * counters, never otherwise: where batches end depends on what the thread executed alone. When there is nothing to read, the reader sleeps for a
- * moment; the plugin never needs to wake it, and waits itself when a lane is full.
+ * counters, never otherwise: where batches end depends on what the thread executed alone. When there is nothing to
+ * read, the reader sleeps for a moment; the plugin never needs to wake it, and waits itself when a lane is full.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -204,13 +204,15 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	s->tty = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	s->handlers = g_hash_table_new(NULL, NULL);
 	int ret = emulator_find(&emulator, config->program);
-	if (ret || (ret = symbols_new(&s->symbols)) || (ret = maps_new(&s->maps)) || (ret = regions_new(&s->regions, s->symbols)) ||
+	if (ret || (ret = symbols_new(&s->symbols)) || (ret = maps_new(&s->maps)) ||
+	    (ret = regions_new(&s->regions, s->symbols)) ||
 	    (ret = window_new(&s->window, &config->window, s->symbols, s->code, s->maps, s->handlers)))
 		goto fail;
 	ret = fd = share(s);
 	if (ret < 0)
 		goto fail;
-	ring_reader_init(&definitions, &s->wire->definitions, words_at(s, wire_definitions_offset()), WIRE_DEFINITION_WORDS);
+	ring_reader_init(&definitions, &s->wire->definitions, words_at(s, wire_definitions_offset()),
+	                 WIRE_DEFINITION_WORDS);
 	blocks_init(&s->blocks, s->code, s->maps, &definitions, (struct blocks_hooks){ seen, s });
 	s->blocks.flags = s->window ? 0 : STEP_COUNTED;
 	g_strlcpy(s->result.emulator, emulator.version, sizeof s->result.emulator);
@@ -219,7 +221,8 @@ static int qemu_open(struct source **out, const struct source_config *config)
 		goto fail;
 	s->result.pid = s->pid;
 	if (config->program->other_rights)
-		note(s, "the program ran without the rights of its set-user-ID or set-group-ID bit: the emulator does not grant them");
+		note(s, "the program ran without the rights of its set-user-ID or set-group-ID bit: the emulator does "
+		        "not grant them");
 	close(fd);
 	*out = s;
 	return 0;
@@ -274,10 +277,14 @@ static void note_illegal(struct source *s, uint32_t insn)
 	if (!(flags & INSN_UNDECODED) && form_raises(s->code->config.isa, flags, all, size))
 		note(s, "killed by %s at 0x%" PRIx64 " in %s, which is undefined on purpose", text, address, place);
 	else
-		note(s, "killed by %s at 0x%" PRIx64 " in %s, an instruction that %s does not have on this core: compile for a CPU without it%s",
-		     text, address, place, s->result.emulator, s->code->config.isa == ISA_X86_64 ?
-		     " (there is no AVX-512), keep libraries from choosing it (GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F), or take a newer "
-		     "core (--core)" : "");
+		note(s,
+		     "killed by %s at 0x%" PRIx64
+		     " in %s, an instruction that %s does not have on this core: compile for a CPU without it%s",
+		     text, address, place, s->result.emulator,
+		     s->code->config.isa == ISA_X86_64 ? " (there is no AVX-512), keep libraries from choosing it "
+		                                         "(GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F), or take a newer "
+		                                         "core (--core)"
+		                                       : "");
 }
 
 static bool died_of_fault(const struct source *s)
@@ -287,8 +294,9 @@ static bool died_of_fault(const struct source *s)
 }
 
 /*
- * The last instruction of a thread that ended is one that the emulator does not have. It shows where it was not begun, or did not do
- * what it does; one that only computes shows by the signal alone, where there is no other thread that it can be of.
+ * The last instruction of a thread that ended is one that the emulator does not have. It shows where it was not begun,
+ * or did not do what it does; one that only computes shows by the signal alone, where there is no other thread that it
+ * can be of.
  */
 static bool died_of_illegal(const struct source *s, const struct decoder *d)
 {
@@ -298,7 +306,8 @@ static bool died_of_illegal(const struct source *s, const struct decoder *d)
 		return false;
 	for (unsigned i = 0; i < WIRE_LANES; i++)
 		open += s->lane[i].open;
-	return d->step[d->end].flags & STEP_FAULT || (open == 1 && !(code_insn(s->code, d->step[d->end].insn)->flags & INSN_SYSCALL));
+	return d->step[d->end].flags & STEP_FAULT ||
+	       (open == 1 && !(code_insn(s->code, d->step[d->end].insn)->flags & INSN_SYSCALL));
 }
 
 /* False: the lane makes no sense. */
@@ -368,7 +377,9 @@ static int hand_out(struct source *s, struct lane *l, struct step_batch *out, si
 	s->handed_steps = n;
 	s->asked = d->asked;
 	s->nap_ns = NAP_NS;
-	*out = (struct step_batch){ .step = d->step, .n = n, .ahead = d->nr - n, .thread = l->thread, .end = end, .asks = d->asked };
+	*out = (struct step_batch){
+		.step = d->step, .n = n, .ahead = d->nr - n, .thread = l->thread, .end = end, .asks = d->asked
+	};
 	return 1;
 }
 
@@ -427,16 +438,20 @@ static int finish(struct source *s)
 	r->ran = r->instructions > 0;
 	if (!r->ran) {
 		if (!w->attached && r->signal)
-			return error_set(EIO, r->emulator, "the emulator was killed by signal %d before the program began", r->signal);
+			return error_set(EIO, r->emulator,
+			                 "the emulator was killed by signal %d before the program began", r->signal);
 		if (!w->attached)
-			error_set(EIO, r->emulator, "the emulator ended with status %d before the program began", r->exit_status);
+			error_set(EIO, r->emulator, "the emulator ended with status %d before the program began",
+			          r->exit_status);
 		else
-			error_set(ENOEXEC, r->emulator, "the emulator could not start the program (status %d)", r->exit_status);
+			error_set(ENOEXEC, r->emulator, "the emulator could not start the program (status %d)",
+			          r->exit_status);
 		if (w->attached)
 			error_status(EXIT_NOT_EXECUTABLE);
-		error_remedy("%s", w->attached ? "what it said stands above" :
-		             "what it said stands above; it must be built with plugins, which Debian 13's qemu-user is not: "
-		             "name one that is in CYCLEWISE_QEMU");
+		error_remedy("%s", w->attached ? "what it said stands above"
+		                               : "what it said stands above; it must be built with plugins, which "
+		                                 "Debian 13's qemu-user is not: "
+		                                 "name one that is in CYCLEWISE_QEMU");
 		return -EIO;
 	}
 	r->forks = w->forks;
@@ -448,7 +463,8 @@ static int finish(struct source *s)
 	if (r->execs)
 		note(s, "the program replaced itself by another (exec), which was not profiled");
 	if (w->unfollowed)
-		note(s, "%" PRIu32 " threads were not profiled: at most %d at a time can be", w->unfollowed, WIRE_LANES);
+		note(s, "%" PRIu32 " threads were not profiled: at most %d at a time can be", w->unfollowed,
+		     WIRE_LANES);
 	if (r->lost)
 		note(s, "%" PRIu64 " records were lost", r->lost);
 	r->window_unknown = s->window ? window_unknown(s->window) : NULL;
@@ -456,8 +472,10 @@ static int finish(struct source *s)
 		note(s, "no file that the program ran code of has a function named %s", r->window_unknown);
 	bool agree = s->begun == r->instructions + s->merged + s->restarted && (!s->counted || s->expected == s->begun);
 	if (!s->over && !r->lost && !agree) {
-		note(s, "a defect of cyclewise: the program began %" PRIu64 " instructions, of which %" PRIu64 " were read and %" PRIu64
-		     " handed on", s->expected, s->begun, r->instructions + s->merged + s->restarted);
+		note(s,
+		     "a defect of cyclewise: the program began %" PRIu64 " instructions, of which %" PRIu64
+		     " were read and %" PRIu64 " handed on",
+		     s->expected, s->begun, r->instructions + s->merged + s->restarted);
 		r->complete = false;
 	}
 	return 0;

@@ -15,7 +15,8 @@ struct regions {
 	GPtrArray *name;             /* char *, by region */
 	GPtrArray *module;           /* struct module *, by module; NULL: not seen yet */
 	GHashTable *mark;            /* static instruction -> packed mark */
-	GMutex lock;                 /* of `mark`: methods ask for marks in a thread of their own while new ones are found */
+	GMutex lock;                 /* of `mark`: methods ask for marks in a thread of their own while new ones are
+	                              * found */
 };
 
 struct module {

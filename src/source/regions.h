@@ -14,7 +14,10 @@ struct mark {
 	bool begin;
 };
 
-/* Whether static instruction `insn` is a mark (INSN_MARK), and which. May be asked in another thread than the source's. */
+/*
+ * Whether static instruction `insn` is a mark (INSN_MARK), and which. May be asked in another thread than the
+ * source's.
+ */
 bool regions_mark(const struct regions *r, uint32_t insn, struct mark *out);
 uint32_t regions_count(const struct regions *r);
 const char *regions_name(const struct regions *r, uint32_t region); /* in order of first sight */

@@ -48,10 +48,12 @@ struct source_config {
 struct step_batch {
 	const struct step *step;
 	size_t n;                  /* to be timed now */
-	size_t ahead;              /* that follow: at least STEP_AHEAD of record/step.h, until the thread ends or asks */
+	size_t ahead;              /* that follow: at least STEP_AHEAD of record/step.h, until the thread ends or
+	                            * asks */
 	uint32_t thread;           /* 0, 1, ... in order of creation */
 	bool end;                  /* the thread's last batch */
-	bool asks;                 /* with the last step the thread asks for its counters, and waits for source_ops.answer() */
+	bool asks;                 /* with the last step the thread asks for its counters, and waits for
+	                            * source_ops.answer() */
 };
 
 /* How it went; final after source_read() gave 0. */
@@ -78,14 +80,14 @@ struct source_ops {
 	/* 1: a batch; 0: the program has ended and all is read; -errno. Waits. */
 	int (*read)(struct source *s, struct step_batch *out);
 	/*
-	 * Answers what the last batch asked: the thread's counters with all of it timed. Zeros where this was not called by the
-	 * next read(), and after the end of the window.
+	 * Answers what the last batch asked: the thread's counters with all of it timed. Zeros where this was not
+	 * called by the next read(), and after the end of the window.
 	 */
 	void (*answer)(struct source *s, const struct counters *counters);
 	/*
-	 * Safe from a signal handler: passes `sig` to the program, unless the terminal has done so already (SIGINT, SIGQUIT).
-	 * What the program makes of it is its own affair, and read() goes on until it ends; a second signal within two
-	 * seconds kills it. The result is then not complete.
+	 * Safe from a signal handler: passes `sig` to the program, unless the terminal has done so already (SIGINT,
+	 * SIGQUIT). What the program makes of it is its own affair, and read() goes on until it ends; a second signal
+	 * within two seconds kills it. The result is then not complete.
 	 */
 	void (*interrupt)(struct source *s, int sig);
 	const struct maps *(*maps)(const struct source *s);

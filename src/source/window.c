@@ -105,7 +105,8 @@ static void add_role(void *ctx, uint64_t address, uint64_t size)
 
 	(void)size;
 	m->found |= m->adding;
-	g_hash_table_insert(m->role, key, GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(m->role, key)) | m->adding));
+	g_hash_table_insert(m->role, key,
+	                    GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(m->role, key)) | m->adding));
 }
 
 static struct module *module_of(struct window_state *w, uint32_t module)
@@ -181,8 +182,8 @@ static bool function_of(const struct window_state *w, uint64_t pc, uint64_t *low
 	if (module == MODULE_NONE || module >= w->module->len || !w->module->pdata[module])
 		return false;
 	int file = ((const struct module *)w->module->pdata[module])->file;
-	if (file < 0 || !symbols_address(w->symbols, file, offset, &address) || !symbols_place(w->symbols, file, address, &place) ||
-	    !place.symbol)
+	if (file < 0 || !symbols_address(w->symbols, file, offset, &address) ||
+	    !symbols_place(w->symbols, file, address, &place) || !place.symbol)
 		return false;
 	*low = pc - (address - place.start);
 	*high = *low + place.size;
@@ -199,7 +200,10 @@ static void unwind_to(struct window_state *w, struct window_thread *t, uint64_t 
 		}
 }
 
-/* An indirect jump into the middle of another function: not a switch and not a tail call, but an exception's landing. */
+/*
+ * An indirect jump into the middle of another function: not a switch and not a tail call, but an exception's
+ * landing.
+ */
 static void jumped(struct window_state *w, struct window_thread *t, uint64_t from, uint64_t to)
 {
 	struct jump *known = &w->jump[(from ^ from >> 12 ^ to ^ to >> 12) % JUMPS];
@@ -297,7 +301,8 @@ void window_apply(struct window_state *w, struct window_thread *t, struct step *
 		if (step_kind(&s[i]) != STEP_INSN)
 			continue;
 		const struct insn *insn = code_insn(w->code, s[i].insn);
-		if (calls && (s[i].flags & STEP_ENTER) && g_hash_table_contains(w->handlers, GSIZE_TO_POINTER(insn->pc)))
+		if (calls && (s[i].flags & STEP_ENTER) &&
+		    g_hash_table_contains(w->handlers, GSIZE_TO_POINTER(insn->pc)))
 			push(t, NO_ADDRESS);
 		unsigned role = w->role->data[s[i].insn];
 		if (__builtin_expect(role != 0, 0))

@@ -59,7 +59,10 @@ static int by_build_id(const struct symbol_file *f, char *const *folders, char *
 		return -1;
 	for (; fd < 0 && *folders; folders++)
 		if (**folders)
-			fd = try_file(f, g_strdup_printf("%s/.build-id/%.2s/%s.debug", *folders, f->build_id, f->build_id + 2), NULL, found);
+			fd = try_file(
+				f,
+				g_strdup_printf("%s/.build-id/%.2s/%s.debug", *folders, f->build_id, f->build_id + 2),
+				NULL, found);
 	return fd;
 }
 

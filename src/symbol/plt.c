@@ -88,7 +88,8 @@ static void read_relocations(struct stubs *s, Elf_Scn *section, const GElf_Shdr 
 	for (int i = 0; data && gelf_getrela(data, i, &rela); i++) {
 		name = relocation_name(s, &rela, names, table_header.sh_link);
 		if (name)
-			g_hash_table_insert(s->by_slot, g_memdup2(&rela.r_offset, sizeof(rela.r_offset)), (gpointer)name);
+			g_hash_table_insert(s->by_slot, g_memdup2(&rela.r_offset, sizeof(rela.r_offset)),
+			                    (gpointer)name);
 		if (indexed)
 			g_ptr_array_add(s->by_index, (gpointer)name);
 	}
@@ -218,7 +219,8 @@ void plt_symbols(struct symbol_file *f, GArray *symbols)
 	GElf_Shdr header;
 	size_t names;
 
-	if ((f->machine != EM_X86_64 && f->machine != EM_AARCH64 && f->machine != EM_RISCV) || elf_getshdrstrndx(f->elf, &names))
+	if ((f->machine != EM_X86_64 && f->machine != EM_AARCH64 && f->machine != EM_RISCV) ||
+	    elf_getshdrstrndx(f->elf, &names))
 		return;
 	s.by_slot = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	s.by_index = g_ptr_array_new();
@@ -229,7 +231,8 @@ void plt_symbols(struct symbol_file *f, GArray *symbols)
 		read_relocations(&s, section, &header, name && !strcmp(name, ".rela.plt"));
 	}
 	while ((section = elf_nextscn(f->elf, section))) {
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS || !(header.sh_flags & SHF_EXECINSTR))
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
+		    !(header.sh_flags & SHF_EXECINSTR))
 			continue;
 		name = elf_strptr(f->elf, names, header.sh_name);
 		if (name && (g_str_has_prefix(name, ".plt") || g_str_has_prefix(name, ".iplt")))

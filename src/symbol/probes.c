@@ -74,12 +74,14 @@ int symbol_file_probes(struct symbol_file *f, const char *provider,
 	if (gelf_getclass(f->elf) != ELFCLASS64)
 		return 0;
 	while ((section = elf_nextscn(f->elf, section))) {
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE || !(data = elf_getdata(section, NULL)))
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+		    !(data = elf_getdata(section, NULL)))
 			continue;
 		for (size_t at = 0; (next = gelf_getnote(data, at, &head, &at_name, &at_desc)); at = next) {
 			if (head.n_type != STAPSDT || head.n_namesz != sizeof("stapsdt") ||
 			    memcmp((const char *)data->d_buf + at_name, "stapsdt", sizeof("stapsdt")) ||
-			    !parse_note((const char *)data->d_buf + at_desc, head.n_descsz, &note) || strcmp(note.provider, provider))
+			    !parse_note((const char *)data->d_buf + at_desc, head.n_descsz, &note) ||
+			    strcmp(note.provider, provider))
 				continue;
 			if (base && note.base)
 				note.address += base - note.base;

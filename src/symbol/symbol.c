@@ -82,7 +82,8 @@ bool symbols_address(struct symbols *s, int file, uint64_t offset, uint64_t *add
 	for (guint i = 0; i < f->segments->len; i++) {
 		const struct segment *segment = &g_array_index(f->segments, struct segment, i);
 		bool inside = offset - segment->offset < segment->file_size;
-		uint64_t start = segment->offset & ~(uint64_t)4095, end = (segment->offset + segment->file_size + 4095) & ~(uint64_t)4095;
+		uint64_t start = segment->offset & ~(uint64_t)4095,
+			 end = (segment->offset + segment->file_size + 4095) & ~(uint64_t)4095;
 
 		if (inside && (segment->executable || !best))
 			best = segment;

@@ -32,7 +32,8 @@ struct frame {
 };
 
 struct place {
-	const char *symbol;        /* demangled name of the function whose code it is in the symbol table; NULL: unknown */
+	const char *symbol;        /* demangled name of the function whose code it is in the symbol table; NULL:
+	                            * unknown */
 	const char *linkage;       /* the same, as in the symbol table */
 	uint64_t start, size;      /* of that symbol */
 	const char *file;          /* source of the innermost (inlined) code; NULL: unknown */
@@ -49,8 +50,10 @@ void symbols_target(struct symbols *s, int file, uint64_t address, char *buf, si
 /* How well a name that a person gives fits a symbol, ascending. */
 enum name_match {
 	NAME_OTHER,
-	NAME_LAST,                 /* the last component of the demangled name without parameters: "g" for "ns::g(int)" */
-	NAME_STEM,                 /* all of it without parameters, or the linkage name without a clone suffix (.constprop.0) */
+	NAME_LAST,                 /* the last component of the demangled name without parameters: "g" for
+	                            * "ns::g(int)" */
+	NAME_STEM,                 /* all of it without parameters, or the linkage name without a clone suffix
+	                            * (.constprop.0) */
 	NAME_WHOLE,                /* the linkage name or the demangled one */
 };
 enum name_match name_match(const char *name, const char *linkage, const char *demangled);

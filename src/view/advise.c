@@ -62,8 +62,9 @@ static void place_words(GString *s, const struct finding *f)
 	if (in->nr_inlined && in->inlined[0].symbol)
 		g_string_append_printf(s, ", inlined from %s", in->inlined[0].symbol);
 	if (f->loop)
-		g_string_append_printf(s, ", in a loop of %u instructions that is repeated %s time%s", f->loop->nr_insns,
-		                       number_grouped(n, f->loop->times), f->loop->times == 1 ? "" : "s");
+		g_string_append_printf(s, ", in a loop of %u instructions that is repeated %s time%s",
+		                       f->loop->nr_insns, number_grouped(n, f->loop->times),
+		                       f->loop->times == 1 ? "" : "s");
 }
 
 static void add(GString *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -92,12 +93,15 @@ static void access_words(GString *s, const struct facts_table *t, const struct f
 	char a[NUMBER_SIZE], b[NUMBER_SIZE];
 
 	if (f->indirect >= MOSTLY && f->chased >= MOSTLY)
-		add(s, "the address comes from an earlier execution of the same load in %s%% of them", percent(a, f->indirect * f->chased));
+		add(s, "the address comes from an earlier execution of the same load in %s%% of them",
+		    percent(a, f->indirect * f->chased));
 	else if (f->indirect >= MOSTLY)
-		add_insn(s, cause_chase(t, f) ? "the address comes from a chain of pointers," : "the address comes from", t, f->feeder);
+		add_insn(s,
+		         cause_chase(t, f) ? "the address comes from a chain of pointers," : "the address comes from",
+		         t, f->feeder);
 	if (f->stride_share >= MOSTLY)
-		add(s, "steps of %s%s bytes in %s%% of them", f->stride < 0 ? "-" : "", number_grouped(a, (uint64_t)fabs(f->stride)),
-		    percent(b, f->stride_share));
+		add(s, "steps of %s%s bytes in %s%% of them", f->stride < 0 ? "-" : "",
+		    number_grouped(a, (uint64_t)fabs(f->stride)), percent(b, f->stride_share));
 	if (f->page_changes >= MOSTLY)
 		add(s, "another page in %s%% of them", percent(a, f->page_changes));
 	add(s, "%s goes over about %s KiB in %s page%s", first ? "the first" : "this instruction",
@@ -112,7 +116,8 @@ static void branch_words(GString *s, const struct facts *f, bool first)
 	add(s, "%smispredicted in %s%% of %s execution%s", first ? "the first is " : "", percent(a, f->mispredicted),
 	    number_grouped(b, (uint64_t)f->branches), f->branches > 1 ? "s" : "");
 	if (f->kind == BRANCH_CONDITIONAL)
-		add(s, "taken in %s%%, another way than the time before in %s%%", percent(c, f->taken), percent(d, f->flips));
+		add(s, "taken in %s%%, another way than the time before in %s%%", percent(c, f->taken),
+		    percent(d, f->flips));
 	else
 		add(s, "about %s target%s", number_grouped(c, (uint64_t)f->targets), f->targets < 2 ? "" : "s");
 }
@@ -133,13 +138,16 @@ static double parameter(struct query *q, const char *name)
 /* How much code waits, and beside it what the uop cache holds, or how often a branch is taken. */
 static void delivery_words(GString *s, struct query *q, const struct facts_table *t, const struct finding *f)
 {
-	double uops = parameter(q, "uopcache.sets") * parameter(q, "uopcache.ways") * parameter(q, "uopcache.line_uops"), taken = 0;
+	double uops = parameter(q, "uopcache.sets") * parameter(q, "uopcache.ways") *
+	              parameter(q, "uopcache.line_uops"),
+	       taken = 0;
 	char a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE];
 	const struct query_insn *in;
 	size_t nr;
 
 	if (!strcmp(f->cause->pattern, "decode"))
-		add(s, "%s instructions in %s KiB of code", number_grouped(a, f->nr), number_grouped(b, (f->lines * CODE_LINE + KIB - 1) / KIB));
+		add(s, "%s instructions in %s KiB of code", number_grouped(a, f->nr),
+		    number_grouped(b, (f->lines * CODE_LINE + KIB - 1) / KIB));
 	if (!strcmp(f->cause->pattern, "decode") && uops > 0)
 		add(s, "the uop cache holds at most %s uops", number_grouped(c, (uint64_t)uops));
 	if (!strcmp(f->cause->pattern, "erratum"))
@@ -165,8 +173,9 @@ static void seen_words(GString *s, const struct view_request *r, const struct di
 	if (!f->event && f->cause->supposed)
 		delivery_words(s, r->query, all->facts, f);
 	else if (f->executions)
-		add(s, "%s execution%s%s, %s cycles each", number_grouped(a, f->executions), f->executions == 1 ? "" : "s",
-		    f->event ? " that met it" : "", number_ratio(b, f->units / f->executions, run->units_per_cycle, 1));
+		add(s, "%s execution%s%s, %s cycles each", number_grouped(a, f->executions),
+		    f->executions == 1 ? "" : "s", f->event ? " that met it" : "",
+		    number_ratio(b, f->units / f->executions, run->units_per_cycle, 1));
 	if (f->event & (PSV_ST_L1 | PSV_ST_LLC | PSV_ST_TLB | PSV_DR_SQ) && facts->accesses > 0)
 		access_words(s, all->facts, facts, f->nr > 1);
 	if (f->event & PSV_FL_MB && facts->branches > 0)
@@ -177,7 +186,8 @@ static void seen_words(GString *s, const struct view_request *r, const struct di
 		add(s, "%s KiB of code; L1I holds %.0f KiB", number_grouped(a, (f->lines * CODE_LINE + KIB - 1) / KIB),
 		    parameter(r->query, "l1i.size") / KIB);
 	if (!f->event && facts->carried >= MOSTLY)
-		add(s, "%s%% of those on the critical path wait for an earlier execution of the same instruction", percent(a, facts->carried));
+		add(s, "%s%% of those on the critical path wait for an earlier execution of the same instruction",
+		    percent(a, facts->carried));
 	if (!f->event && f->bound)
 		add(s, "they wait for %s", f->bound);
 }
@@ -189,7 +199,8 @@ static void speedup_words(GString *s, double speedup)
 
 	if (s->len)
 		g_string_append(s, "; ");
-	g_string_append_printf(s, "%s times as fast (%s%% fewer cycles)", number_ratio(a, (uint64_t)llround(speedup * 1000), 1000, 2),
+	g_string_append_printf(s, "%s times as fast (%s%% fewer cycles)",
+	                       number_ratio(a, (uint64_t)llround(speedup * 1000), 1000, 2),
 	                       percent(b, speedup > 1 ? 1 - 1 / speedup : 0));
 }
 
@@ -214,7 +225,8 @@ static void prediction_words(GString *s, struct query *q, const struct finding *
 	}
 	if (p->prefetched > 1) {
 		speedup_words(s, p->prefetched);
-		g_string_append_printf(s, " if `%s` were prefetched %u executions ahead, says ooo", f->part[0].insn->disassembly, p->distance);
+		g_string_append_printf(s, " if `%s` were prefetched %u executions ahead, says ooo",
+		                       f->part[0].insn->disassembly, p->distance);
 	}
 	if (p->relaxed > 0) {
 		char key[128];
@@ -223,7 +235,8 @@ static void prediction_words(GString *s, struct query *q, const struct finding *
 		g_snprintf(key, sizeof key, "unit.%s", p->resource);
 		unit = query_value(q, key);
 		speedup_words(s, p->relaxed);
-		g_string_append_printf(s, " with %s the %s, says abstract", !g_strcmp0(unit, "cycles") || !g_strcmp0(unit, "ns") ? "half" : "twice",
+		g_string_append_printf(s, " with %s the %s, says abstract",
+		                       !g_strcmp0(unit, "cycles") || !g_strcmp0(unit, "ns") ? "half" : "twice",
 		                       p->resource);
 	}
 }
@@ -264,14 +277,18 @@ static void one_prediction_json(struct json *j, const char *model, double speedu
 	json_string(j, key, what);
 }
 
-/* Each with what it supposes: "never" an event, or all of data, "supposed" of the core, a prefetch with its "distance", a resource "relaxed". */
+/*
+ * Each with what it supposes: "never" an event, or all of data, "supposed" of the core, a prefetch with its "distance",
+ * a resource "relaxed".
+ */
 static void predictions_json(struct json *j, const struct finding *f)
 {
 	const struct promise *p = &f->promise;
 
 	json_array(j, "predicted");
 	if (p->never > 0) {
-		one_prediction_json(j, "ooo", p->never, f->event ? "never" : "supposed", f->event ? f->cause->event : f->cause->supposed);
+		one_prediction_json(j, "ooo", p->never, f->event ? "never" : "supposed",
+		                    f->event ? f->cause->event : f->cause->supposed);
 		json_end_object(j);
 	}
 	if (p->data > MORE * p->never) {
@@ -314,7 +331,8 @@ static void functions_json(struct json *j, const struct view_request *r, const s
 	json_end_array(j);
 }
 
-static void finding_json(struct json *j, const struct view_request *r, const struct diagnosis *all, const struct finding *f)
+static void finding_json(struct json *j, const struct view_request *r, const struct diagnosis *all,
+                         const struct finding *f)
 {
 	const struct run_info *run = query_run(r->query);
 	const struct query_insn *in = f->main;
@@ -409,8 +427,9 @@ static void finding_text(struct text *t, const struct view_request *r, const str
 	fputc('\n', t->out);
 	text_style(t, "1");
 	fprintf(t->out, "%2zu  ", i + 1);
-	g_string_printf(s, "%s%% of the cycles: %s (%s)", percent(n, (double)f->units / (double)query_run(r->query)->cycles_units),
-	                f->cause->title, f->cause->event);
+	g_string_printf(s, "%s%% of the cycles: %s (%s)",
+	                percent(n, (double)f->units / (double)query_run(r->query)->cycles_units), f->cause->title,
+	                f->cause->event);
 	text_fill(t, INDENT, INDENT, s->str);
 	text_style(t, NULL);
 	g_string_truncate(s, 0);
@@ -446,10 +465,14 @@ static void nothing_text(struct text *t, struct query *q, const struct diagnosis
 	char a[NUMBER_SIZE], line[400];
 
 	if (all->nr)
-		snprintf(line, sizeof line, "Nothing stands out: %zu %s 1%% of the cycles or more, but no model predicts that the run would be faster without.",
+		snprintf(line, sizeof line,
+		         "Nothing stands out: %zu %s 1%% of the cycles or more, but no model predicts that the run "
+		         "would be faster without.",
 		         all->nr, all->nr == 1 ? "cause has" : "causes have");
 	else
-		snprintf(line, sizeof line, "Nothing stands out: no cause, at one place or at all of them together, has 1%% of the cycles.");
+		snprintf(line, sizeof line,
+		         "Nothing stands out: no cause, at one place or at all of them together, has 1%% of the "
+		         "cycles.");
 	g_strlcat(line, " The core commits ", sizeof line);
 	g_strlcat(line, number_ratio(a, run->instructions, MAX(cycles, 1), 2), sizeof line);
 	g_strlcat(line, " instructions a cycle.", sizeof line);
@@ -480,7 +503,9 @@ static int text(struct text *t, const struct view_request *r)
 	if (err)
 		return err;
 	head_text(t, r);
-	shown = r->limit ? MIN(r->limit, all->nr_predicted) : r->verbose ? all->nr_predicted : MIN((size_t)LISTED, all->nr_predicted);
+	shown = r->limit     ? MIN(r->limit, all->nr_predicted)
+	        : r->verbose ? all->nr_predicted
+	                     : MIN((size_t)LISTED, all->nr_predicted);
 	for (size_t i = 0; i < shown; i++)
 		finding_text(t, r, all, i);
 	if (shown < all->nr_predicted)

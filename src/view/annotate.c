@@ -59,7 +59,8 @@ static void instruction(struct text *t, const struct run_info *run, const struct
 		fprintf(t->out, "  %11s %12s %5s%% %8s  ", number_grouped(a, in->executions),
 		        number_whole(b, in->stack.units, run->units_per_cycle),
 		        number_ratio(c, in->stack.units * 100, run->cycles_units ? run->cycles_units : 1, 1),
-		        in->executions ? number_ratio(d, in->stack.units / in->executions, run->units_per_cycle, 2) : "-");
+		        in->executions ? number_ratio(d, in->stack.units / in->executions, run->units_per_cycle, 2)
+		                       : "-");
 		stack_bar(t, &in->stack, most, bar);
 		fputs("  ", t->out);
 		text_field(t, in->stack.units ? psv_name(stack_dominant(&in->stack), psv) : "", MOSTLY, true, false);
@@ -105,15 +106,16 @@ static int text(struct text *t, const struct view_request *r)
 	if (f->symbol || !r->around)
 		fprintf(t->out, "%" PRIu32 " of %zu instructions executed\n\n", f->nr_insns, l->nr);
 	else
-		fprintf(t->out, "%zu of the %" PRIu32 " instructions executed, around 0x%" PRIx64 "\n\n", l->nr, f->nr_insns, r->around->address);
+		fprintf(t->out, "%zu of the %" PRIu32 " instructions executed, around 0x%" PRIx64 "\n\n", l->nr,
+		        f->nr_insns, r->around->address);
 	for (size_t i = 0; i < l->nr; i++)
 		if (l->row[i].insn) {
 			stack_add(&sum, &l->row[i].insn->stack);
 			if (l->row[i].insn->stack.units > most)
 				most = l->row[i].insn->stack.units;
 		}
-	fprintf(t->out, "  %11s %12s %6s %8s  %-*s  %-*s %8s  %s\n", "executions", "cycles", "share", "each", (int)bar_width(t),
-	        "stack", MOSTLY, "mostly", "address", "source, instruction");
+	fprintf(t->out, "  %11s %12s %6s %8s  %-*s  %-*s %8s  %s\n", "executions", "cycles", "share", "each",
+	        (int)bar_width(t), "stack", MOSTLY, "mostly", "address", "source, instruction");
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct listing_row *row = &l->row[i];
 

@@ -147,7 +147,8 @@ static void row(struct text *t, const struct cause *c, double most, double sum)
 	char a[NUMBER_SIZE], b[NUMBER_SIZE], d[NUMBER_SIZE], where[PLACE_SIZE], by[256];
 	unsigned width = text_bar(t, BAR), bar = most > 0 ? (unsigned)(c->share / most * width) : 0;
 
-	fprintf(t->out, "  %5s%% %5s%% %13s  ", percent(a, c->share), percent(b, sum), number_grouped(d, c->in->executions));
+	fprintf(t->out, "  %5s%% %5s%% %13s  ", percent(a, c->share), percent(b, sum),
+	        number_grouped(d, c->in->executions));
 	text_style(t, "36");
 	for (unsigned i = 0; i < width; i++)
 		fputc(i < bar ? '#' : ' ', t->out);
@@ -172,7 +173,8 @@ static int text(struct text *t, const struct view_request *r)
 		guint n = MIN(causes->len, r->limit ? (guint)r->limit : LISTED);
 		head_text(t, r);
 		text_heading(t, "Critical path: instructions (%u of %u)", n, causes->len);
-		fprintf(t->out, "  %6s %6s %13s  %-*s  %s\n", "share", "sum", "executions", (int)text_bar(t, BAR), "", "instruction");
+		fprintf(t->out, "  %6s %6s %13s  %-*s  %s\n", "share", "sum", "executions", (int)text_bar(t, BAR), "",
+		        "instruction");
 		for (guint i = 0; i < n; i++) {
 			const struct cause *c = &g_array_index(causes, struct cause, i);
 			sum += c->share;

@@ -44,7 +44,8 @@ static int read_row(struct causes *c, GKeyFile *file, unsigned i)
 		err = error_set(EINVAL, "table of advice", "[%s] is missing, or a part of it", group);
 	c->row[i] = (struct cause){
 		.event = listed[i].event, .pattern = listed[i].pattern, .title = c->title[i], .why = c->why[i],
-		.helps = (const char *const *)c->helps[i], .relax = (const char *const *)c->relax[i], .supposed = c->supposed[i],
+		.helps = (const char *const *)c->helps[i], .relax = (const char *const *)c->relax[i],
+		.supposed = c->supposed[i],
 		.set = (const char *const *)c->set[i], .scale = (const char *const *)c->scale[i],
 	};
 	g_free(group);
@@ -105,8 +106,12 @@ const struct cause *cause_find(const struct causes *c, const char *event, const 
 
 uint16_t cause_event(uint16_t signature, const struct facts *f)
 {
-	/* A translation costs less than memory; beside L2 it is what is wrong where each access goes to another page. */
-	static const uint16_t order[] = { PSV_FL_EX, PSV_FL_MO, PSV_FL_MB, PSV_DR_SQ, PSV_ST_LLC, PSV_ST_TLB, PSV_ST_L1, PSV_DR_L1, PSV_DR_TLB };
+	/*
+	 * A translation costs less than memory; beside L2 it is what is wrong where each access goes to another
+	 * page.
+	 */
+	static const uint16_t order[] = { PSV_FL_EX,  PSV_FL_MO, PSV_FL_MB, PSV_DR_SQ, PSV_ST_LLC,
+		                          PSV_ST_TLB, PSV_ST_L1, PSV_DR_L1, PSV_DR_TLB };
 
 	if (signature & PSV_ST_TLB && signature & PSV_ST_L1 && !(signature & PSV_ST_LLC) && f->page_changes < MOSTLY)
 		signature &= (uint16_t)~PSV_ST_TLB;
@@ -164,15 +169,15 @@ static const char *pattern_of_branch(const struct facts *f)
 		return "return";
 	default:
 		/* One that closes a loop of a few rounds and is wrong about as often as the loop ends. */
-		if (f->back > 0 && f->mispredicted >= ENDS * (1 - f->taken) && f->mispredicted <= 2 * (1 - f->taken) && f->taken >= MOSTLY &&
-		    f->taken < LONGEST)
+		if (f->back > 0 && f->mispredicted >= ENDS * (1 - f->taken) && f->mispredicted <= 2 * (1 - f->taken) &&
+		    f->taken >= MOSTLY && f->taken < LONGEST)
 			return "loop";
 		return f->mispredicted >= UNPREDICTABLE ? "unpredictable" : "seldom";
 	}
 }
 
-const struct cause *cause_of(const struct causes *c, const struct facts_table *t, const struct query_insn *in, uint16_t event,
-                             uint64_t executions)
+const struct cause *cause_of(const struct causes *c, const struct facts_table *t, const struct query_insn *in,
+                             uint16_t event, uint64_t executions)
 {
 	const struct facts *f = facts_of(t, in->insn);
 
@@ -192,7 +197,10 @@ const struct cause *cause_of(const struct causes *c, const struct facts_table *t
 	case PSV_FL_MB:
 		return cause_find(c, "FL-MB", pattern_of_branch(f));
 	case PSV_FL_EX:
-		return cause_find(c, "FL-EX", f->system_call > 0 ? "system" : f->serialises > 0 ? "serialising" : "faults");
+		return cause_find(c, "FL-EX",
+		                  f->system_call > 0  ? "system"
+		                  : f->serialises > 0 ? "serialising"
+		                                      : "faults");
 	case PSV_FL_MO:
 		return cause_find(c, "FL-MO", "late");
 	case PSV_DR_L1:
@@ -236,8 +244,10 @@ static const char *pattern_of_chain(const struct facts_table *t, const struct qu
 static const char *pattern_of_bound(const char *name)
 {
 	static const struct { const char *bound, *pattern; } patterns[] = {
-		{ "memory_order", "forward" }, { "fence", "atomic" }, { "serial", "atomic" }, { "frontend", "frontend" }, { "decode", "decode" },
-		{ "decode.erratum", "erratum" }, { "branch.taken", "taken" }, { "rename", "width" }, { "code", NULL }, { "branch", NULL },
+		{ "memory_order", "forward" }, { "fence", "atomic" }, { "serial", "atomic" },
+		{ "frontend", "frontend" }, { "decode", "decode" },
+		{ "decode.erratum", "erratum" }, { "branch.taken", "taken" }, { "rename", "width" }, { "code", NULL },
+		{ "branch", NULL },
 	};
 
 	if (g_str_has_prefix(name, "port"))
@@ -291,7 +301,8 @@ static double part_of(const struct weight *w, unsigned nr, const char *name)
 }
 
 /* The instruction with the most of a bound. */
-static const struct query_insn *most_bound(const struct facts_table *t, const struct query_insn *const *in, size_t nr, const char *name)
+static const struct query_insn *most_bound(const struct facts_table *t, const struct query_insn *const *in, size_t nr,
+                                           const char *name)
 {
 	const struct query_insn *main = in[0];
 	double most = 0;
@@ -309,7 +320,8 @@ static const struct query_insn *most_bound(const struct facts_table *t, const st
 	return main;
 }
 
-bool cause_base(struct base_cause *out, const struct causes *c, const struct facts_table *t, const struct query_insn *const *in, size_t nr)
+bool cause_base(struct base_cause *out, const struct causes *c, const struct facts_table *t,
+                const struct query_insn *const *in, size_t nr)
 {
 	struct weight w[MOST_BOUNDS];
 	unsigned nr_weights = 0;
@@ -322,13 +334,15 @@ bool cause_base(struct base_cause *out, const struct causes *c, const struct fac
 	}
 	for (unsigned i = 0; i < nr_weights; i++)
 		delivery += is_delivery(w[i].name) ? w[i].part : 0;
-	const struct weight *other = largest(w, nr_weights, false), *best = !other || delivery > other->part ? largest(w, nr_weights, true) : other;
+	const struct weight *other = largest(w, nr_weights, false),
+			    *best = !other || delivery > other->part ? largest(w, nr_weights, true) : other;
 	if (!best)
 		return false;
 	*out = (struct base_cause){ .main = most_bound(t, in, nr, best->name) };
 	if (g_str_has_prefix(best->name, "port.") || g_str_has_prefix(best->name, "unit."))
 		out->bound = strchr(best->name, '.') + 1;
-	const char *pattern = strcmp(best->name, "latency") ? pattern_of_bound(best->name) : pattern_of_chain(t, out->main);
+	const char *pattern =
+		strcmp(best->name, "latency") ? pattern_of_bound(best->name) : pattern_of_chain(t, out->main);
 	out->cause = pattern ? cause_find(c, "Base", pattern) : NULL;
 	for (unsigned d = 0; d < NR_DELIVERIES && best != other && strcmp(best->name, "frontend"); d++)
 		out->delivery[d] = part_of(w, nr_weights, deliveries[d].bound);

@@ -98,11 +98,15 @@ static void line_text(void *ctx, const char *line)
 	text_fill(t, 4, 4, line);
 }
 
-/* Many figures in a row are from the same place: it is told of the first, where that is longer. Returns the next one's `above`. */
+/*
+ * Many figures in a row are from the same place: it is told of the first, where that is longer. Returns the next one's
+ * `above`.
+ */
 static const char *source_text(struct text *t, const char *source, const char *above)
 {
 	static const char again[] = "as above";
-	char *told = g_strdup_printf("[%s]", above && !strcmp(source, above) && strlen(source) > strlen(again) ? again : source);
+	char *told = g_strdup_printf(
+		"[%s]", above && !strcmp(source, above) && strlen(source) > strlen(again) ? again : source);
 
 	fprintf(t->out, "%6s", "");
 	text_fill(t, 6, 7, told);
@@ -198,7 +202,8 @@ static int text(struct text *t, const struct view_request *r)
 	err = each_core(list_text, &l);
 	if (!err && !r->quiet) {
 		fputc('\n', t->out);
-		text_fill(t, 0, 0, "`cyclewise cores NAME` shows one in full, with its sources and what it leaves out.");
+		text_fill(t, 0, 0,
+		          "`cyclewise cores NAME` shows one in full, with its sources and what it leaves out.");
 	}
 	return err;
 }

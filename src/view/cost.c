@@ -15,12 +15,16 @@ static int text(struct text *t, const struct view_request *r)
 	for (unsigned i = 0; i < STORAGE_METHODS; i++) {
 		fprintf(t->out, "%-8s %6" PRIu64 "\n", s[i].method, s[i].bytes);
 		for (unsigned k = 0; k < s[i].nr_parts && s[i].nr_parts > 1; k++)
-			fprintf(t->out, "%15" PRIu64 "  %s: %" PRIu64 " x %" PRIu64 " bits\n", s[i].part[k].bytes, s[i].part[k].where,
-			        s[i].part[k].entries, s[i].part[k].bits);
+			fprintf(t->out, "%15" PRIu64 "  %s: %" PRIu64 " x %" PRIu64 " bits\n", s[i].part[k].bytes,
+			        s[i].part[k].where, s[i].part[k].entries, s[i].part[k].bits);
 	}
-	text_fill(t, 0, 0, "TEA and NCI-TEA need TIP's, or what NCI has of it, besides. Methods that tag an instruction keep its "
-	          "events alone; latencies and addresses that real ones report come on top. FMT and sFMT have a row for each branch in flight; their paper does not say how wide "
-	          "a counter is: here it counts as far as an access to memory takes. The totals are in performance counters.");
+	text_fill(
+		t, 0, 0,
+		"TEA and NCI-TEA need TIP's, or what NCI has of it, besides. Methods that tag an instruction keep its "
+		"events alone; latencies and addresses that real ones report come on top. FMT and sFMT have a row for "
+	        "each branch in flight; their paper does not say how wide "
+		"a counter is: here it counts as far as an access to memory takes. The totals are in performance "
+	        "counters.");
 	return 0;
 }
 

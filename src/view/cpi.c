@@ -1,6 +1,7 @@
 /*
- * A stack a method, and its error: the largest and the mean difference of a component, as a share of all cycles. Against both
- * orders of the reference, as neither is right where misses overlap; a stack's own figure is the worse of the two.
+ * A stack a method, and its error: the largest and the mean difference of a component, as a share of all cycles.
+ * Against both orders of the reference, as neither is right where misses overlap; a stack's own figure is the worse of
+ * the two.
  *
  * Ref: Eyerman et al., ASPLOS 2006, §5.2, figures 11 and 12.
  */
@@ -160,7 +161,8 @@ static void errors_text(struct text *t, const struct cpi_stacks *all)
 		any |= worse(&all->stack[i]) != NULL;
 	if (!any)
 		return;
-	text_heading(t, "%-17s %9s %9s  %-12s %9s %9s  %s", "Component errors", "average", "maximum", "in", "average", "maximum", "in");
+	text_heading(t, "%-17s %9s %9s  %-12s %9s %9s  %s", "Component errors", "average", "maximum", "in", "average",
+	             "maximum", "in");
 	fprintf(t->out, "%-17s %-34s%s\n", "", "  against simulation", "  against simulation_inverse");
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct cpi_stack *s = &all->stack[i];
@@ -168,15 +170,17 @@ static void errors_text(struct text *t, const struct cpi_stacks *all)
 		fprintf(t->out, "%-17s", shown(s->name));
 		for (unsigned o = 0; o < ORDERS; o++) {
 			if (s->judged[o])
-				fprintf(t->out, " %8.2f%% %8.2f%%  %-*s", 100 * s->error[o].average, 100 * s->error[o].max,
-				        o + 1 < ORDERS ? 12 : 0, cpi_names[s->error[o].worst]);
+				fprintf(t->out, " %8.2f%% %8.2f%%  %-*s", 100 * s->error[o].average,
+				        100 * s->error[o].max, o + 1 < ORDERS ? 12 : 0, cpi_names[s->error[o].worst]);
 			else
 				fprintf(t->out, " %9s %9s%*s", "-", "-", o + 1 < ORDERS ? 14 : 0, "");
 		}
 		fputc('\n', t->out);
 	}
-	text_fill(t, 0, 0, "The reference times the run again on cores of which all parts are ideal, then one after the other "
-	          "is real: data misses to memory last, or (inverse) before those of code. Its base includes long latencies, which "
+	text_fill(t, 0, 0,
+	          "The reference times the run again on cores of which all parts are ideal, then one after the other "
+	          "is real: data misses to memory last, or (inverse) before those of code. Its base includes long "
+	          "latencies, which "
 	          "no ideal part takes away.");
 }
 

@@ -6,7 +6,10 @@
 #include "record/timed.h"
 #include "view/diagnosis_private.h"
 
-/* Least part of the run's cycles for a place of its own, and for a finding; of causes that are everywhere; to be looked at. */
+/*
+ * Least part of the run's cycles for a place of its own, and for a finding; of causes that are everywhere; to be looked
+ * at.
+ */
 static const double LEAST_PLACE = 0.01, LEAST = 0.01, LEAST_DIFFUSE = 0.1, LEAST_LOOK = 0.0001;
 enum { CODE_LINE = 64, LONG_CYCLES = 8 };
 
@@ -55,7 +58,8 @@ static struct group *group_of(struct diagnosis_private *p, const struct facts_ta
 /* Several signatures of one instruction may have one cause. */
 static void add_part(struct group *g, const struct query_insn *in, uint64_t units, uint64_t executions)
 {
-	struct finding_part *last = g->part->len ? &g_array_index(g->part, struct finding_part, g->part->len - 1) : NULL;
+	struct finding_part *last =
+		g->part->len ? &g_array_index(g->part, struct finding_part, g->part->len - 1) : NULL;
 
 	g->units += units;
 	if (last && last->insn == in) {
@@ -78,8 +82,8 @@ static uint64_t met(const struct query_insn *in, uint16_t event)
 }
 
 /*
- * All that an instruction waits for its data is told by the event with the most cycles: a miss of the last level is one of L1,
- * too, and which of them it was changes from one execution to the next.
+ * All that an instruction waits for its data is told by the event with the most cycles: a miss of the last level is one
+ * of L1, too, and which of them it was changes from one execution to the next.
  */
 static uint16_t data_event(const struct query_insn *in, const struct facts *f)
 {
@@ -89,7 +93,8 @@ static uint16_t data_event(const struct query_insn *in, const struct facts *f)
 
 	for (uint32_t k = 0; k < in->stack.nr; k++)
 		for (unsigned i = 0; i < G_N_ELEMENTS(events); i++)
-			units[i] += cause_event(in->stack.share[k].signature, f) == events[i] ? in->stack.share[k].units : 0;
+			units[i] += cause_event(in->stack.share[k].signature, f) == events[i] ? in->stack.share[k].units
+			                                                                      : 0;
 	for (unsigned i = 1; i < G_N_ELEMENTS(events); i++)
 		most = units[i] > units[most] ? i : most;
 	return events[most];
@@ -109,8 +114,10 @@ static void gather(struct diagnosis_private *p, const struct facts_table *t)
 			uint16_t event = cause_event(s->signature, facts_of(t, in[i].insn));
 
 			event = event & FINDING_DATA_EVENTS ? data : event;
-			const struct cause *cause = event ? cause_of(p->causes, t, &in[i], event, met(&in[i], event)) : NULL;
-			bool waits = !event && facts_of(t, in[i].insn)->unit && s->units >= LONG_CYCLES * s->executions * p->units_per_cycle;
+			const struct cause *cause =
+				event ? cause_of(p->causes, t, &in[i], event, met(&in[i], event)) : NULL;
+			bool waits = !event && facts_of(t, in[i].insn)->unit &&
+			             s->units >= LONG_CYCLES * s->executions * p->units_per_cycle;
 
 			if (waits)
 				cause = cause_find(p->causes, "Base", "unit");
@@ -149,7 +156,8 @@ static int by_function_units(gconstpointer a, gconstpointer b)
 /* Lines of code and functions that the parts stand in. */
 static void count_places(struct finding *f)
 {
-	GHashTable *lines = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL), *at = g_hash_table_new(NULL, NULL);
+	GHashTable *lines = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+		   *at = g_hash_table_new(NULL, NULL);
 	GArray *functions = g_array_new(FALSE, FALSE, sizeof(struct finding_function));
 
 	for (size_t i = 0; i < f->nr; i++) {
@@ -190,7 +198,10 @@ static void put_first(GArray *parts, const struct query_insn *main)
 
 static void add_finding(struct diagnosis_private *p, struct group *g, bool spread)
 {
-	struct finding f = { .cause = g->cause, .loop = spread ? NULL : g->loop, .spread = spread, .units = g->units, .event = g->event, .bound = g->bound };
+	struct finding f = {
+		.cause = g->cause, .loop = spread ? NULL : g->loop, .spread = spread, .units = g->units,
+		.event = g->event, .bound = g->bound,
+	};
 
 	g_array_sort(g->part, by_units);
 	if (!spread)
@@ -261,7 +272,8 @@ static void find_cause(struct diagnosis_private *p, const struct facts_table *t,
 /* Causes of Base that are a little everywhere: a place has to stand out to be told. */
 static bool diffuse(const struct cause *c)
 {
-	return !strcmp(c->event, "Base") && (!strcmp(c->pattern, "frontend") || !strcmp(c->pattern, "width") || !strcmp(c->pattern, "window"));
+	return !strcmp(c->event, "Base") &&
+	       (!strcmp(c->pattern, "frontend") || !strcmp(c->pattern, "width") || !strcmp(c->pattern, "window"));
 }
 
 /* Where an event of the same place costs more, the rest follows from that. */
@@ -269,7 +281,8 @@ static bool follows(const struct diagnosis_private *p, const struct group *g)
 {
 	for (guint i = 0; i < p->group->len && diffuse(g->cause); i++) {
 		const struct group *o = p->group->pdata[i];
-		if (o->event && o->units > g->units && o->place == g->place && o->line == g->line && !g_strcmp0(o->file, g->file))
+		if (o->event && o->units > g->units && o->place == g->place && o->line == g->line &&
+		    !g_strcmp0(o->file, g->file))
 			return true;
 	}
 	return false;

@@ -1,21 +1,23 @@
 /*
- * What a run lost the most on: cycles of the golden stacks, gathered by cause and place, and what models predict that the run
- * would take without each.
+ * What a run lost the most on: cycles of the golden stacks, gathered by cause and place, and what models predict that
+ * the run would take without each.
  *
  * A place is a loop; a source line where there is none; a function where lines are not known. Cycles of a cause that
- * are thinly spread over many places are one finding. How code is delivered (enum delivery) is a matter of all the code in
- * turn, and so one finding of the whole run: of its cycles beyond those at the core's full width, each place gives what part of
- * its path waited for that.
+ * are thinly spread over many places are one finding. How code is delivered (enum delivery) is a matter of all the code
+ * in turn, and so one finding of the whole run: of its cycles beyond those at the core's full width, each place gives
+ * what part of its path waited for that.
  *
  * Predictions are figures of instructions of the method `advice`, of the instruction that a finding is told by:
- * "EVENT/PATTERN", the cycles if none of its parts ever met the event, "EVENT/PATTERN/DISTANCE" if the one with the most cycles
- * were prefetched so many executions ahead, "EVENT/PATTERN" FINDING_DATA if its parts met none of the events of data; figures of the run of that method: "EVENT/PATTERN" of Base, the cycles on the core
- * that is supposed, FINDING_EVENTS if no finding's event were met, FINDING_DELIVERY on a core with all that is supposed of Base;
- * and figures of the method `relaxed`: NAME, the cycles of the abstract core with twice of the resource NAME, or half where it
- * is a time; "cycles", without. What relaxing a resource saves is divided among all that it stands for, told or not, in
- * proportion to their cycles, and never more than they have.
+ * "EVENT/PATTERN", the cycles if none of its parts ever met the event, "EVENT/PATTERN/DISTANCE" if the one with the
+ * most cycles were prefetched so many executions ahead, "EVENT/PATTERN" FINDING_DATA if its parts met none of the
+ * events of data; figures of the run of that method: "EVENT/PATTERN" of Base, the cycles on the core that is supposed,
+ * FINDING_EVENTS if no finding's event were met, FINDING_DELIVERY on a core with all that is supposed of Base; and
+ * figures of the method `relaxed`: NAME, the cycles of the abstract core with twice of the resource NAME, or half where
+ * it is a time; "cycles", without. What relaxing a resource saves is divided among all that it stands for, told or not,
+ * in proportion to their cycles, and never more than they have.
  *
- * Place in the pipeline: profile -> findings -> the command `advise`, which has them predicted, and the view, which tells them.
+ * Place in the pipeline: profile -> findings -> the command `advise`, which has them predicted, and the view, which
+ * tells them.
  */
 #ifndef CYCLEWISE_VIEW_DIAGNOSIS_H
 #define CYCLEWISE_VIEW_DIAGNOSIS_H
@@ -50,7 +52,8 @@ struct promise {
 	double all;                    /* ooo: with what also[0..nr_also) suppose, too */
 	const struct cause *also[NR_DELIVERIES - 1];
 	unsigned nr_also;
-	double data;                   /* ooo: none of the events of data is ever met, of which the finding is told by one */
+	double data;                   /* ooo: none of the events of data is ever met, of which the finding is told
+	                                * by one */
 	double prefetched;             /* ooo: the best of the prefetches */
 	unsigned distance;             /* of it, in executions */
 	double relaxed;                /* abstract: there is more of a resource */
@@ -65,7 +68,8 @@ struct finding {
 	const struct loop *loop;       /* NULL: none, or spread */
 	bool spread;                   /* over several places */
 	unsigned nr_functions;
-	struct finding_function hottest[FINDING_FUNCTIONS]; /* [min(nr_functions, FINDING_FUNCTIONS)]: those with the most cycles first */
+	struct finding_function hottest[FINDING_FUNCTIONS]; /* [min(nr_functions, FINDING_FUNCTIONS)]: those with the
+	                                                     * most cycles first */
 	uint64_t units, executions;    /* sums of its parts */
 	uint16_t event;                /* one bit; 0: Base */
 	const char *bound;             /* Base: the port or unit that is waited for; else NULL */
@@ -74,9 +78,11 @@ struct finding {
 };
 
 struct diagnosis {
-	const struct finding *finding; /* [nr]: those with a speed-up, of which most first; then all others, by their cycles */
+	const struct finding *finding; /* [nr]: those with a speed-up, of which most first; then all others, by their
+	                                * cycles */
 	size_t nr, nr_predicted;
-	double events;                 /* speed-up, of ooo, if none of the events of all findings were met; 0: not known */
+	double events;                 /* speed-up, of ooo, if none of the events of all findings were met; 0: not
+	                                * known */
 	struct facts_table *facts;
 	struct diagnosis_private *priv;
 };

@@ -1,6 +1,6 @@
 /*
- * The state of a diagnosis, for two files alone: diagnosis.c gathers groups and makes findings of them, promise.c reads what
- * is predicted.
+ * The state of a diagnosis, for two files alone: diagnosis.c gathers groups and makes findings of them, promise.c reads
+ * what is predicted.
  */
 #ifndef CYCLEWISE_VIEW_DIAGNOSIS_PRIVATE_H
 #define CYCLEWISE_VIEW_DIAGNOSIS_PRIVATE_H

@@ -19,12 +19,14 @@ struct facts_table {
 
 static const struct facts unknown;
 
-static const struct { const char *name; size_t offset; } fields[] = {
+static const struct { const char *name; size_t offset;
+} fields[] = {
 #define FIELD(name) { #name, offsetof(struct facts, name) }
-	FIELD(accesses), FIELD(loads), FIELD(stride), FIELD(stride_share), FIELD(lines), FIELD(pages), FIELD(line_changes),
-	FIELD(page_changes), FIELD(chased), FIELD(indirect), FIELD(feeder), FIELD(partner), FIELD(branches), FIELD(taken),
-	FIELD(flips), FIELD(mispredicted), FIELD(kind), FIELD(targets), FIELD(back), FIELD(back_to), FIELD(serialises),
-	FIELD(system_call), FIELD(locked), FIELD(share), FIELD(carried), FIELD(class),
+	FIELD(accesses),     FIELD(loads),        FIELD(stride),     FIELD(stride_share), FIELD(lines),  FIELD(pages),
+	FIELD(line_changes), FIELD(page_changes), FIELD(chased),     FIELD(indirect),     FIELD(feeder), FIELD(partner),
+	FIELD(branches),     FIELD(taken),        FIELD(flips),      FIELD(mispredicted), FIELD(kind),   FIELD(targets),
+	FIELD(back),         FIELD(back_to),      FIELD(serialises), FIELD(system_call),  FIELD(locked), FIELD(share),
+	FIELD(carried),      FIELD(class),
 #undef FIELD
 };
 
@@ -83,7 +85,8 @@ static void add_loop(struct facts_table *t, const struct query_insn *jump, const
 	const struct query_insn *entry = g_hash_table_lookup(t->entries, jump->function);
 	GPtrArray *loops;
 
-	if (!head || (entry && entry != head && head->executions <= entry->executions) || head->function != jump->function || head->address > jump->address ||
+	if (!head || (entry && entry != head && head->executions <= entry->executions) ||
+	    head->function != jump->function || head->address > jump->address ||
 	    (!jump->function->symbol && jump->address - head->address > LARGEST_NAMELESS))
 		return;
 	loops = g_hash_table_lookup(t->loops, jump->function);
@@ -101,7 +104,9 @@ static void add_loop(struct facts_table *t, const struct query_insn *jump, const
 		}
 	}
 	struct loop *l = g_new0(struct loop, 1);
-	*l = (struct loop){ .function = jump->function, .head = head->address, .end = jump->address, .times = (uint64_t)f->back };
+	*l = (struct loop){
+		.function = jump->function, .head = head->address, .end = jump->address, .times = (uint64_t)f->back
+	};
 	g_ptr_array_add(loops, l);
 }
 

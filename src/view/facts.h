@@ -1,6 +1,6 @@
 /*
- * What the methods `patterns` and `chains` learned of single instructions, gathered from a profile's figures; and the loops
- * that jumps back show.
+ * What the methods `patterns` and `chains` learned of single instructions, gathered from a profile's figures; and the
+ * loops that jumps back show.
  */
 #ifndef CYCLEWISE_VIEW_FACTS_H
 #define CYCLEWISE_VIEW_FACTS_H
@@ -32,8 +32,8 @@ struct facts {
 };
 
 /*
- * Code that a jump back repeats: all of its function in [head, end]. Where that comes about once for each call of the function
- * only, the jump is a matter of layout.
+ * Code that a jump back repeats: all of its function in [head, end]. Where that comes about once for each call of the
+ * function only, the jump is a matter of layout.
  */
 struct loop {
 	const struct query_function *function;

@@ -41,7 +41,8 @@ static void ending(struct text *t, const struct run_info *run)
 	char *how = !run->ended ? g_strdup("not seen")
 	            : run->signal ? g_strdup_printf("by signal %d (%s)", run->signal, strsignal(run->signal))
 	                          : g_strdup_printf("with exit status %d", run->exit_status);
-	char *line = g_strconcat(how, run->complete ? NULL : "; cut short: what follows is what had run until then", NULL);
+	char *line =
+		g_strconcat(how, run->complete ? NULL : "; cut short: what follows is what had run until then", NULL);
 
 	fputs("  ended         ", t->out);
 	if (!run->complete)
@@ -88,8 +89,8 @@ void head_text(struct text *t, const struct view_request *r)
 	for (uint32_t i = 0; i < run->nr_arguments; i++)
 		word(t, run->arguments[i]);
 	fputs("\n  core          ", t->out);
-	core = g_strdup_printf("%s, model %s: cycles are this model's, not a measurement of hardware", run->core ? run->core : "?",
-	                       run->model ? run->model : "?");
+	core = g_strdup_printf("%s, model %s: cycles are this model's, not a measurement of hardware",
+	                       run->core ? run->core : "?", run->model ? run->model : "?");
 	text_fill(t, 16, 16, core);
 	g_free(core);
 	if (run->options)
@@ -167,8 +168,10 @@ int notes_text(struct text *t, const struct view_request *r)
 	if (threads > 1) {
 		char s[256];
 
-		snprintf(s, sizeof s, "%zu threads, each on a modelled core of its own with private caches: cycles are the "
-		         "sum over the threads, no elapsed time", threads);
+		snprintf(s, sizeof s,
+		         "%zu threads, each on a modelled core of its own with private caches: cycles are the "
+		         "sum over the threads, no elapsed time",
+		         threads);
 		note(t, &any, s);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -177,7 +180,8 @@ int notes_text(struct text *t, const struct view_request *r)
 		char s[1024], count[NUMBER_SIZE], percent[NUMBER_SIZE];
 		int at;
 
-		at = snprintf(s, sizeof s, "%s instructions (%s%%) have no cost data on this core and were given its default: ",
+		at = snprintf(s, sizeof s,
+		              "%s instructions (%s%%) have no cost data on this core and were given its default: ",
 		              number_grouped(count, executions),
 		              number_ratio(percent, executions * 100, run->instructions ? run->instructions : 1, 2));
 		for (size_t i = 0; i < n && (!r->limit || i < r->limit) && at < (int)sizeof s - 80; i++)

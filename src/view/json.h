@@ -39,7 +39,10 @@ void json_hex(struct json *j, const char *key, uint64_t value);       /* "0x1139
 void json_ratio(struct json *j, const char *key, uint64_t num, uint64_t den);
 /* A magnitude below 2^43, to six decimals, the same way; null where it is NaN. */
 void json_real(struct json *j, const char *key, double value);
-/* One of very many parts of a whole, 0 to 1: to twelve decimals, so that what is printed still sums to 1; null where it is none. */
+/*
+ * One of very many parts of a whole, 0 to 1: to twelve decimals, so that what is printed still sums to 1; null where it
+ * is none.
+ */
 void json_share(struct json *j, const char *key, double value);
 
 #endif

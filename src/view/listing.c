@@ -79,7 +79,9 @@ static int decoder(struct code **out, const struct run_info *run)
 			.cpu = d->cpu, .features = d->features, .ports = d->port_names, .units = d->unit_names,
 		};
 
-		config.isa = !strcmp(d->isa, "aarch64") ? ISA_AARCH64 : !strcmp(d->isa, "riscv64") ? ISA_RISCV64 : ISA_X86_64;
+		config.isa = !strcmp(d->isa, "aarch64")   ? ISA_AARCH64
+		             : !strcmp(d->isa, "riscv64") ? ISA_RISCV64
+		                                          : ISA_X86_64;
 		err = code_new(out, &config);
 	}
 	g_free(d);
@@ -99,7 +101,8 @@ static void decode(struct listing *l, int file, uint64_t from, uint64_t to, cons
 
 		code_text(p->code, insn, text, sizeof text / 2);
 		if (code_insn(p->code, insn)->target)
-			symbols_target(p->symbols, file, code_insn(p->code, insn)->target, text + strlen(text), sizeof text / 2);
+			symbols_target(p->symbols, file, code_insn(p->code, insn)->target, text + strlen(text),
+			               sizeof text / 2);
 		row.disassembly = g_string_chunk_insert(p->strings, text);
 		if (symbols_place(p->symbols, file, at, &place)) {
 			row.file = place.file;

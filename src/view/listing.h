@@ -33,7 +33,7 @@ enum { LISTING_AROUND = 32 };
  * Valid until listing_free(), or query_free(). Where `f` has no name and `around` is not NULL: that instruction and the
  * LISTING_AROUND executed ones before it and behind it. 0 or -errno.
  */
-int  listing_new(struct listing **out, struct query *q, const struct query_function *f, const struct query_insn *around);
+int listing_new(struct listing **out, struct query *q, const struct query_function *f, const struct query_insn *around);
 void listing_free(struct listing *l);
 
 /* The text of a source line, without its end; NULL: the file cannot be read, or has no such line. */

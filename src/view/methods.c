@@ -1,7 +1,7 @@
 /*
- * What every profiling method would have said of one run, and how wrong it is against the exact stacks: the error of each at
- * four granularities, the same at longer periods where the run swept them, the CPI stacks by each way of counting, and
- * what combinations of events there are.
+ * What every profiling method would have said of one run, and how wrong it is against the exact stacks: the error of
+ * each at four granularities, the same at longer periods where the run swept them, the CPI stacks by each way of
+ * counting, and what combinations of events there are.
  *
  * Ref: TEA §4 (error), §5 (figures 5, 7, 8 and 9).
  */
@@ -40,7 +40,8 @@ struct methods {
 	const struct query_insn *insn; /* [insns] */
 	size_t insns;
 	GHashTable *units;             /* insn -> struct units * */
-	GArray *sampling;              /* struct sampling: those in force by their error, then those swept by name and period */
+	GArray *sampling;              /* struct sampling: those in force by their error, then those swept by name
+	                                * and period */
 	double eventless_p99;          /* NaN: no such stall */
 	double overlap;                /* cycles lost to the front end and a long miss at once; NaN: not known */
 	uint64_t with_events, combined;/* executions with one event or more, and with two or more */
@@ -57,7 +58,8 @@ static int find_units(struct methods *m, const struct view_request *r)
 	int err = query_insn_figures(r->query, "blocks", &figure, &n);
 
 	for (size_t i = 0; i < n && !err; i++)
-		g_hash_table_insert(leaders, GUINT_TO_POINTER(figure[i].insn), GUINT_TO_POINTER((guint)figure[i].value));
+		g_hash_table_insert(leaders, GUINT_TO_POINTER(figure[i].insn),
+		                    GUINT_TO_POINTER((guint)figure[i].value));
 	m->units = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	for (size_t i = 0; i < m->insns && !err; i++) {
 		const struct query_insn *v = &m->insn[i];
@@ -107,7 +109,8 @@ static int find_errors(const struct methods *m, const struct view_request *r, st
 		s->error[grain] = method_error((struct error_cell *)(void *)reference->data, reference->len,
 		                               (struct error_cell *)(void *)profile->data, profile->len, s->events);
 		if (grain == INSTRUCTION)
-			s->pure = method_sampling_error((struct error_cell *)(void *)reference->data, reference->len, s->events, s->samples);
+			s->pure = method_sampling_error((struct error_cell *)(void *)reference->data, reference->len,
+			                                s->events, s->samples);
 		g_array_free(reference, TRUE);
 		g_array_free(profile, TRUE);
 	}
@@ -314,23 +317,27 @@ static const char *percent(char buf[NUMBER_SIZE], double fraction)
 
 static void sampling_text(struct text *t, const struct methods *m)
 {
-	text_heading(t, "%-9s %7s %9s %8s %8s %8s %8s %8s %7s", "Sampling", "period", "samples", "dropped", "instr.", "block", "function",
-	             "program", "by luck");
+	text_heading(t, "%-9s %7s %9s %8s %8s %8s %8s %8s %7s", "Sampling", "period", "samples", "dropped", "instr.",
+	             "block", "function", "program", "by luck");
 	for (guint i = 0; i < m->sampling->len; i++) {
 		const struct sampling *s = &g_array_index(m->sampling, struct sampling, i);
 		char a[3][NUMBER_SIZE], e[NR_GRAINS][NUMBER_SIZE];
 
 		if (s->swept)
 			continue;
-		fprintf(t->out, "%-9s %7s %9s %8s", s->method, number_grouped(a[0], s->period), number_grouped(a[1], s->samples),
-		        number_grouped(a[2], s->dropped));
+		fprintf(t->out, "%-9s %7s %9s %8s", s->method, number_grouped(a[0], s->period),
+		        number_grouped(a[1], s->samples), number_grouped(a[2], s->dropped));
 		for (unsigned k = 0; k < NR_GRAINS; k++)
 			fprintf(t->out, " %8s", percent(e[k], s->error[k]));
 		fprintf(t->out, " %7s\n", percent(a[0], s->pure));
 	}
-	text_fill(t, 0, 0, "The error is the share of all cycles that a method gives to the wrong instruction (basic block, function) "
-	          "or the wrong component, of those components that its hardware can tell apart; of the whole program, to the wrong "
-	          "component; by luck, what so many samples of single cycles, taken at random and without any fault, would have by instruction.");
+	text_fill(t, 0, 0,
+	          "The error is the share of all cycles that a method gives to the wrong instruction (basic block, "
+	          "function) "
+	          "or the wrong component, of those components that its hardware can tell apart; of the whole program, "
+	          "to the wrong "
+	          "component; by luck, what so many samples of single cycles, taken at random and without any fault, "
+	          "would have by instruction.");
 }
 
 /* How wide the column of a method is: a percentage and a space at least. */
@@ -397,7 +404,8 @@ static void events_text(struct text *t, const struct methods *m)
 			        number_ratio(a, (uint64_t)llround(fabs(r) * 1e6), 1000000, 2));
 	}
 	if (m->with_events)
-		fprintf(t->out, "%s%% of the executions that met an event met several\n", number_ratio(a, m->combined * 100, m->with_events, 1));
+		fprintf(t->out, "%s%% of the executions that met an event met several\n",
+		        number_ratio(a, m->combined * 100, m->with_events, 1));
 	if (!isnan(m->eventless_p99))
 		fprintf(t->out, "99%% of the stalls of instructions without an event last at most %" PRIu64 " cycles\n",
 		        (uint64_t)m->eventless_p99);
@@ -415,7 +423,8 @@ static int text(struct text *t, const struct view_request *r)
 		events_text(t, &m);
 		err = cpi_text(t, r);
 		if (!err && !isnan(m.overlap) && m.run->cycles_units)
-			fprintf(t->out, "%.2f%% of the cycles were lost to the front end and to a long data miss at once\n",
+			fprintf(t->out,
+			        "%.2f%% of the cycles were lost to the front end and to a long data miss at once\n",
 			        100 * m.overlap * (double)m.run->units_per_cycle / (double)m.run->cycles_units);
 		if (!err)
 			err = profileme_text(t, r, m.insn, m.insns);

@@ -123,7 +123,8 @@ static void pair_text(struct text *t, const struct figures *of, const char *name
 int profileme_text(struct text *t, const struct view_request *r, const struct query_insn *insn, size_t nr)
 {
 	static const struct { const char *name, *heading; double scale; } columns[] = {
-		{ "retired", "retired, %", 100 }, { "latency/fetch_to_map", "to map", 1 }, { "latency/issue_to_retire_ready", "executing", 1 },
+		{ "retired", "retired, %", 100 }, { "latency/fetch_to_map", "to map", 1 },
+		{ "latency/issue_to_retire_ready", "executing", 1 },
 		{ "wasted_slots", "wasted slots", 1 }, { "retired_in_flight", "retired beside", 1 },
 	};
 	enum { NR_COLUMNS = sizeof columns / sizeof columns[0] };

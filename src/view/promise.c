@@ -15,9 +15,11 @@ const char *finding_key(const struct finding *f, char buf[FINDING_KEY])
 	return buf;
 }
 
-static const char *resource_name(const struct facts_table *t, const struct query_insn *main, const char *bound, const char *name)
+static const char *resource_name(const struct facts_table *t, const struct query_insn *main, const char *bound,
+                                 const char *name)
 {
-	static const char *const classes[] = { "latency.integer", "latency.multiply", "latency.float", "latency.vector" };
+	static const char *const classes[] = { "latency.integer", "latency.multiply", "latency.float",
+		                               "latency.vector" };
 	unsigned class = (unsigned)facts_of(t, main->insn)->class;
 
 	if (!strcmp(name, "{class}"))

@@ -62,9 +62,11 @@ static void whole_run(struct text *t, const struct view_request *r, const struct
 		fputc('\n', t->out);
 	}
 	if (sum->total == run->cycles_units)
-		snprintf(closing, sizeof closing, "sum of all components of all instructions: exactly the run's cycles");
+		snprintf(closing, sizeof closing,
+		         "sum of all components of all instructions: exactly the run's cycles");
 	else
-		snprintf(closing, sizeof closing, "sum of all components of all instructions: but the run has %s: this profile is damaged",
+		snprintf(closing, sizeof closing,
+		         "sum of all components of all instructions: but the run has %s: this profile is damaged",
 		         number_whole(a, run->cycles_units, run->units_per_cycle));
 	fprintf(t->out, "%15s         ", number_whole(a, sum->total, run->units_per_cycle));
 	text_fill(t, 24, 24, closing);
@@ -113,18 +115,22 @@ static void lines(struct text *t, const struct view_request *r, const struct que
 	}
 }
 
-static void instructions(struct text *t, const struct view_request *r, const struct query_insn *in, size_t n, size_t all)
+static void instructions(struct text *t, const struct view_request *r, const struct query_insn *in, size_t n,
+                         size_t all)
 {
 	const struct run_info *run = query_run(r->query);
 
 	text_heading(t, "Instructions (%zu of %zu)", n, all);
-	fprintf(t->out, "%15s %6s %13s %8s  %-*s  %s\n", "cycles", "share", "executions", "each", BAR / 2, "stack", "instruction");
+	fprintf(t->out, "%15s %6s %13s %8s  %-*s  %s\n", "cycles", "share", "executions", "each", BAR / 2, "stack",
+	        "instruction");
 	for (size_t i = 0; i < n; i++) {
 		char a[NUMBER_SIZE], b[NUMBER_SIZE], name[PLACE_SIZE], psv[64];
 
 		amount(t, run, in[i].stack.units);
 		fprintf(t->out, " %13s %8s  ", number_grouped(a, in[i].executions),
-		        in[i].executions ? number_ratio(b, in[i].stack.units / in[i].executions, run->units_per_cycle, 2) : "-");
+		        in[i].executions
+		                ? number_ratio(b, in[i].stack.units / in[i].executions, run->units_per_cycle, 2)
+		                : "-");
 		stack_bar(t, &in[i].stack, in[0].stack.units, BAR / 2);
 		fputs("  ", t->out);
 		text_field(t, in[i].disassembly, t->width - 50 - BAR / 2, false, false);

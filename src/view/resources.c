@@ -67,7 +67,8 @@ static uint64_t load(const struct resources *r, unsigned resource)
 {
 	if (!r->cycles)
 		return 0;
-	return (uint64_t)((unsigned __int128)r->total[resource] * inverse(r, resource) * 1000 / ABSTRACT_TICKS / r->cycles);
+	return (uint64_t)((unsigned __int128)r->total[resource] * inverse(r, resource) * 1000 / ABSTRACT_TICKS /
+	                  r->cycles);
 }
 
 static int gather(struct resources *r)
@@ -100,11 +101,14 @@ int resources_new(struct resources **out, struct query *q)
 	err = core_desc_load(r->desc, run->core ? run->core : "");
 	if (!err) {
 		struct code_config config = {
-			.cpu = r->desc->cpu, .features = r->desc->features, .ports = r->desc->port_names, .units = r->desc->unit_names,
+			.cpu = r->desc->cpu, .features = r->desc->features, .ports = r->desc->port_names,
+			.units = r->desc->unit_names,
 			.costs = *r->desc->costs_path ? r->desc->costs_path : NULL,
 		};
 
-		config.isa = !strcmp(r->desc->isa, "aarch64") ? ISA_AARCH64 : !strcmp(r->desc->isa, "riscv64") ? ISA_RISCV64 : ISA_X86_64;
+		config.isa = !strcmp(r->desc->isa, "aarch64")   ? ISA_AARCH64
+		             : !strcmp(r->desc->isa, "riscv64") ? ISA_RISCV64
+		                                                : ISA_X86_64;
 		err = code_new(&r->code, &config);
 	}
 	if (!err) {
@@ -163,7 +167,8 @@ static const char *name_of(const struct resources *r, unsigned resource, char *b
 /* Operand to result; of what only loads, a hit in L1D. */
 static unsigned latency_of(const struct resources *r, const struct recipe *p)
 {
-	return p->flags & INSN_LOAD && !p->part[PART_COMPUTE].uops ? (unsigned)r->desc->l1d_latency + p->load_extra : p->latency;
+	return p->flags & INSN_LOAD && !p->part[PART_COMPUTE].uops ? (unsigned)r->desc->l1d_latency + p->load_extra
+	                                                           : p->latency;
 }
 
 /* "4/p01 p015": latency, and all the resources that an execution uses. */
@@ -175,7 +180,8 @@ static void latency_and_ports(struct resources *r, const struct query_insn *in, 
 	for (unsigned k = 0, n = 0; k < NR_PARTS; k++) {
 		for (uint32_t i = p->part[k].use; i < p->part[k].use + p->part[k].nr_uses && at < size; i++) {
 			char name[128];
-			at += (size_t)snprintf(buf + at, size - at, "%s%s", n++ ? " " : "", resource_name(&r->recipes, r->recipes.use[i].resource, name));
+			at += (size_t)snprintf(buf + at, size - at, "%s%s", n++ ? " " : "",
+			                       resource_name(&r->recipes, r->recipes.use[i].resource, name));
 		}
 	}
 }
@@ -206,7 +212,9 @@ int resources_text(struct text *t, struct resources *r, const struct query_funct
 		latency_and_ports(r, &in[i], ports, sizeof ports);
 		fputs("  ", t->out);
 		for (unsigned k = 0; k < nr; k++)
-			fprintf(t->out, "%*s%%", CELL - 1, number_ratio(number, used[column[k]] * 100, r->total[column[k]] ? r->total[column[k]] : 1, 1));
+			fprintf(t->out, "%*s%%", CELL - 1,
+			        number_ratio(number, used[column[k]] * 100,
+			                     r->total[column[k]] ? r->total[column[k]] : 1, 1));
 		fputs("  ", t->out);
 		text_field(t, ports, NAMES, true, false);
 		fputs("  ", t->out);
@@ -229,7 +237,8 @@ void resources_json(struct json *j, struct resources *r, const struct query_insn
 	for (unsigned k = 0; k < NR_RESOURCES; k++) {
 		char name[128];
 		if (used[k])
-			json_ratio(j, k == USE_LINES ? "l2" : resource_name(&r->recipes, k, name), used[k], r->total[k]);
+			json_ratio(j, k == USE_LINES ? "l2" : resource_name(&r->recipes, k, name), used[k],
+			           r->total[k]);
 	}
 	json_end_object(j);
 }

@@ -1,9 +1,9 @@
 /*
  * What of the core's resources each instruction uses: the table that `annotate --resources` adds.
  *
- * Worked out from the profile: executions times what the core's description and cost file say an execution uses. Cells are
- * shares of all that the run used of a resource; the heading says how much of it that was. Lines from L2 are executions
- * that missed L1D.
+ * Worked out from the profile: executions times what the core's description and cost file say an execution uses. Cells
+ * are shares of all that the run used of a resource; the heading says how much of it that was. Lines from L2 are
+ * executions that missed L1D.
  * Ref: Gus, table 1.
  */
 #ifndef CYCLEWISE_VIEW_RESOURCES_H

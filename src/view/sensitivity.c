@@ -1,8 +1,8 @@
 /*
  * Which resource limits the run: a tornado chart of what each would change, and the sentence it comes down to.
  *
- * Read from the figures of the method `sensitivity`: "NAME/capacity", "NAME/WEIGHT" the cycles with the capacity weighted so;
- * a combination's NAME joins those of its resources by '+'. Units are the run's keys "unit.NAME".
+ * Read from the figures of the method `sensitivity`: "NAME/capacity", "NAME/WEIGHT" the cycles with the capacity
+ * weighted so; a combination's NAME joins those of its resources by '+'. Units are the run's keys "unit.NAME".
  */
 #include <errno.h>
 #include <glib.h>
@@ -209,7 +209,11 @@ static void percent(struct text *t, const struct study *s, const struct weighted
 
 	if (w) {
 		int64_t c = change(s, w->cycles);
-		snprintf(buf, sizeof buf, "%s%" PRId64 ".%" PRId64 "%%", c > 0 ? "+" : c < 0 ? "-" : "", (c < 0 ? -c : c) / 10, (c < 0 ? -c : c) % 10);
+		snprintf(buf, sizeof buf, "%s%" PRId64 ".%" PRId64 "%%",
+		         c > 0   ? "+"
+		         : c < 0 ? "-"
+		                 : "",
+		         (c < 0 ? -c : c) / 10, (c < 0 ? -c : c) % 10);
 	}
 	fprintf(t->out, "%8s", w ? buf : "");
 }
@@ -239,7 +243,8 @@ static void capacity_words(char *buf, size_t size, const struct resource *r)
 	else if (!strcmp(r->name, "branch"))
 		snprintf(buf, size, "each misprediction");
 	else
-		snprintf(buf, size, "%s %s", number_trimmed(number, (uint64_t)llround(r->capacity * 1000), 1000), r->unit);
+		snprintf(buf, size, "%s %s", number_trimmed(number, (uint64_t)llround(r->capacity * 1000), 1000),
+		         r->unit);
 }
 
 /* What limits is on the right: fewer cycles with more of it. */
@@ -286,7 +291,8 @@ static void relaxing(char *buf, size_t size, const struct resource *r)
 	else if (!r->time && w == 2)
 		snprintf(buf, size, "twice the %s", r->name);
 	else
-		snprintf(buf, size, "%s times the %s", number_trimmed(number, (uint64_t)llround(w * 1000), 1000), r->name);
+		snprintf(buf, size, "%s times the %s", number_trimmed(number, (uint64_t)llround(w * 1000), 1000),
+		         r->name);
 }
 
 /* The best combination, if it says more than its parts. */
@@ -299,7 +305,8 @@ static const struct resource *together(const struct study *s, const struct resou
 	/* Of combinations as good to a thousandth, the one with the fewest parts. */
 	for (guint i = 1; i < s->combinations->len; i++) {
 		const struct resource *c = s->combinations->pdata[i];
-		if (relaxed(c) && strlen(c->name) < strlen(best->name) && change(s, relaxed(c)->cycles) <= change(s, relaxed(best)->cycles) + 1)
+		if (relaxed(c) && strlen(c->name) < strlen(best->name) &&
+		    change(s, relaxed(c)->cycles) <= change(s, relaxed(best)->cycles) + 1)
 			best = c;
 	}
 	return change(s, relaxed(best)->cycles) + 10 < change(s, relaxed(top)->cycles) ? best : NULL;
@@ -318,11 +325,12 @@ static void sentence(struct text *t, const struct study *s)
 
 	relaxing(what, sizeof what, top);
 	if (c <= -20)
-		at = snprintf(line, sizeof line, "What limits this run is %s: with %s it would take %s%% fewer cycles.", top->name, what,
-		              number_ratio(fewer, (uint64_t)-c, 10, 1));
+		at = snprintf(line, sizeof line, "What limits this run is %s: with %s it would take %s%% fewer cycles.",
+		              top->name, what, number_ratio(fewer, (uint64_t)-c, 10, 1));
 	else
-		at = snprintf(line, sizeof line, "No resource limits this run by itself: even %s would save only %s%% of its cycles.", what,
-		              number_ratio(fewer, (uint64_t)(c < 0 ? -c : 0), 10, 1));
+		at = snprintf(line, sizeof line,
+		              "No resource limits this run by itself: even %s would save only %s%% of its cycles.",
+		              what, number_ratio(fewer, (uint64_t)(c < 0 ? -c : 0), 10, 1));
 	if (both)
 		snprintf(line + at, sizeof line - (size_t)at, " Relaxed together, %s would save %s%%.", both->name,
 		         number_ratio(joint, (uint64_t)-change(s, relaxed(both)->cycles), 10, 1));
@@ -336,7 +344,8 @@ static int text(struct text *t, const struct view_request *req)
 {
 	struct study s;
 	int err = gather(&s, req);
-	struct scale bar = { 20, CLAMP(((int)t->width - BESIDE_BARS) / 2, NARROWEST, WIDEST) }; /* never a full bar for less than 2% */
+	/* never a full bar for less than 2% */
+	struct scale bar = { 20, CLAMP(((int)t->width - BESIDE_BARS) / 2, NARROWEST, WIDEST) };
 
 	if (err) {
 		study_fini(&s);
@@ -349,8 +358,8 @@ static int text(struct text *t, const struct view_request *req)
 		bar.full = MAX(bar.full, relaxed(r) ? -change(&s, relaxed(r)->cycles) : 0);
 		bar.full = MAX(bar.full, tightened(r) ? MIN(change(&s, tightened(r)->cycles), (int64_t)1000) : 0);
 	}
-	text_heading(t, "%-*s %-*s %8s %*s|%-*s %7s %6s", NAME, "Resource", CAPACITY, "  there is", "less", bar.width, "slower ", bar.width, " faster",
-	             "more", "speed");
+	text_heading(t, "%-*s %-*s %8s %*s|%-*s %7s %6s", NAME, "Resource", CAPACITY, "  there is", "less", bar.width,
+	             "slower ", bar.width, " faster", "more", "speed");
 	guint shown = 0, limit = req->limit ? (guint)req->limit : req->verbose ? G_MAXUINT : LISTED;
 	for (; shown < s.resources->len && shown < limit; shown++)
 		row(t, &s, s.resources->pdata[shown], &bar);

@@ -138,7 +138,9 @@ void stack_legend(struct text *t, const struct stack_sum *seen)
 		}
 	if (several) {
 		fputs("  +  ", t->out);
-		text_fill(t, 5, 5, "several events in one execution are a component of their own; bars draw it with the last one's letter");
+		text_fill(t, 5, 5,
+		          "several events in one execution are a component of their own; bars draw it with the last "
+		          "one's letter");
 	}
 }
 

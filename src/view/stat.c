@@ -1,6 +1,6 @@
 /*
- * Whole-run figures: instructions a cycle, the CPI stack, commit states, issue slots, top-down, events; then instructions,
- * cycles and top-down per thread and per marked region where there are several.
+ * Whole-run figures: instructions a cycle, the CPI stack, commit states, issue slots, top-down, events; then
+ * instructions, cycles and top-down per thread and per marked region where there are several.
  *
  * The components of the CPI stack are those of the method `fmt`. Ref: ASPLOS 2006 §4.1.1; Sites, "Issue slots";
  * top-down level 1: Yasin.
@@ -122,7 +122,10 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Slots of each class of top-down, in the order of `topdown_names`. Unfilled slots after a flush are bad speculation's. */
+/*
+ * Slots of each class of top-down, in the order of `topdown_names`. Unfilled slots after a flush are bad
+ * speculation's.
+ */
 static void topdown(const struct slot_counts *s, uint64_t out[NR_TOPDOWN])
 {
 	out[0] = less(s->total, s->filled + s->recovery);
@@ -273,8 +276,8 @@ static void name_field(struct text *t, const char *name, unsigned columns)
 	text_field(t, name, columns - 2, true, false);
 }
 
-static void amounts(struct text *t, const char *name, uint64_t instructions, uint64_t units, const struct slot_counts *c,
-                    const struct run_info *run)
+static void amounts(struct text *t, const char *name, uint64_t instructions, uint64_t units,
+                    const struct slot_counts *c, const struct run_info *run)
 {
 	char a[NUMBER_SIZE], b[NUMBER_SIZE], d[NUMBER_SIZE], e[4][NUMBER_SIZE];
 	uint64_t classes[NR_TOPDOWN];
@@ -284,14 +287,14 @@ static void amounts(struct text *t, const char *name, uint64_t instructions, uin
 		number_ratio(e[i], classes[i] * 100, c->total ? c->total : 1, 1);
 	name_field(t, name, name_columns(t, AMOUNTS));
 	fprintf(t->out, "%15s%15s%7s%7s%%%7s%%%7s%%%8s%%\n", number_grouped(a, instructions),
-	        number_whole(b, units, run->units_per_cycle), units ? number_ratio(d, instructions * run->units_per_cycle, units, 2) : "-",
-	        e[0], e[1], e[2], e[3]);
+	        number_whole(b, units, run->units_per_cycle),
+	        units ? number_ratio(d, instructions * run->units_per_cycle, units, 2) : "-", e[0], e[1], e[2], e[3]);
 }
 
 static void amounts_heading(struct text *t, const char *heading)
 {
-	text_heading(t, "%-*s%15s%15s%7s%8s%8s%8s%9s", (int)name_columns(t, AMOUNTS), heading, "instructions", "cycles", "IPC", "front", "back",
-	             "bad", "retiring");
+	text_heading(t, "%-*s%15s%15s%7s%8s%8s%8s%9s", (int)name_columns(t, AMOUNTS), heading, "instructions", "cycles",
+	             "IPC", "front", "back", "bad", "retiring");
 }
 
 /* The second level of one thread or region: the two parts of each class, in the columns of parts_heading(). */
@@ -316,8 +319,8 @@ static void parts(struct text *t, const char *name, const struct slot_counts *c,
 
 static void parts_heading(struct text *t, const char *heading)
 {
-	text_heading(t, "%-*s%14s%10s%12s%8s%13s%8s", (int)name_columns(t, PARTS), heading, "front latency", "bandwidth", "back memory",
-	             "core", "bad branches", "clears");
+	text_heading(t, "%-*s%14s%10s%12s%8s%13s%8s", (int)name_columns(t, PARTS), heading, "front latency",
+	             "bandwidth", "back memory", "core", "bad branches", "clears");
 }
 
 static void stat_text(struct text *t, const struct view_request *r, const struct stat *s)
@@ -330,7 +333,8 @@ static void stat_text(struct text *t, const struct view_request *r, const struct
 
 	text_heading(t, "CPI stack, cycles (method %s)", cpi_method);
 	for (size_t i = 0; i < s->components; i++)
-		part(t, s->component[i].name, component_meaning(s->component[i].name), s->component[i].count, per, s->run->cycles_units);
+		part(t, s->component[i].name, component_meaning(s->component[i].name), s->component[i].count, per,
+		     s->run->cycles_units);
 
 	text_heading(t, "Commit states, cycles");
 	static const char *const state_meanings[] = {
@@ -352,15 +356,18 @@ static void stat_text(struct text *t, const struct view_request *r, const struct
 		if (!i)
 			text_heading(t, "Top-down, second level, slots");
 		part(t, topdown_parts[i].first, topdown_parts[i].first_meaning, s->parts.first[i], 1, s->slots.total);
-		part(t, topdown_parts[i].second, topdown_parts[i].second_meaning, less(classes[i], s->parts.first[i]), 1, s->slots.total);
+		part(t, topdown_parts[i].second, topdown_parts[i].second_meaning, less(classes[i], s->parts.first[i]),
+		     1, s->slots.total);
 	}
 
 	text_heading(t, "Events, instructions committed with them");
 	for (size_t i = 0; i < s->events; i++) {
 		char a[NUMBER_SIZE], b[NUMBER_SIZE];
 
-		fprintf(t->out, "%17s         %-18s  %s in 1000 instructions\n", number_grouped(a, s->event[i].count), s->event[i].name,
-		        s->run->instructions ? number_ratio(b, s->event[i].count * 1000, s->run->instructions, 3) : "-");
+		fprintf(t->out, "%17s         %-18s  %s in 1000 instructions\n", number_grouped(a, s->event[i].count),
+		        s->event[i].name,
+		        s->run->instructions ? number_ratio(b, s->event[i].count * 1000, s->run->instructions, 3)
+		                             : "-");
 	}
 	if (s->threads > 1) {
 		amounts_heading(t, "Threads");
@@ -382,7 +389,8 @@ static void stat_text(struct text *t, const struct view_request *r, const struct
 	if (s->regions) {
 		amounts_heading(t, "Regions");
 		for (size_t i = 0; i < s->regions; i++)
-			amounts(t, s->region[i].name, s->region[i].instructions, s->region[i].units, &s->region[i].slots, s->run);
+			amounts(t, s->region[i].name, s->region[i].instructions, s->region[i].units,
+			        &s->region[i].slots, s->run);
 		if (s->parts.known)
 			parts_heading(t, "Regions");
 		for (size_t i = 0; i < s->regions; i++)

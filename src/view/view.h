@@ -20,7 +20,8 @@ struct view_request {
 	const char *version;           /* of cyclewise */
 	struct query *query;           /* of all but `cores` */
 	const struct query_function *function; /* of `annotate` */
-	const struct query_insn *around; /* of `annotate`: in that function; of one without a name no more than what is near it. NULL: all */
+	const struct query_insn *around; /* of `annotate`: in that function; of one without a name no more than what
+	                                  * is near it. NULL: all */
 	const struct core_desc *core;  /* of `cores`: one in full; NULL: the list of all */
 	size_t limit;                  /* entries in lists; 0: the view's own choice (text), all (JSON) */
 	bool resources;                /* of `annotate`: with the table of resources */

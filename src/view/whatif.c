@@ -1,9 +1,9 @@
 /*
  * What a run would have taken if: what each event, or prefetch, would change, beside its share of the cycle stacks.
  *
- * Read from the figures of the method `whatif`: "cycles" of the run as it was, "N/cycles" and "N/share" of what-if N. What N is
- * say the run's keys "whatif.N.never" (events), "whatif.N.of" (instructions, in words), "whatif.N.insn" (where it is one) and
- * "whatif.N.distance" (of a prefetch).
+ * Read from the figures of the method `whatif`: "cycles" of the run as it was, "N/cycles" and "N/share" of what-if N.
+ * What N is say the run's keys "whatif.N.never" (events), "whatif.N.of" (instructions, in words), "whatif.N.insn"
+ * (where it is one) and "whatif.N.distance" (of a prefetch).
  */
 #include <errno.h>
 #include <glib.h>
@@ -66,7 +66,8 @@ static int gather(struct study *s, const struct view_request *r)
 	int err = query_figures(r->query, "whatif", &f, &n);
 
 	*s = (struct study){
-		.never = g_array_new(FALSE, FALSE, sizeof(struct supposed)), .prefetch = g_array_new(FALSE, FALSE, sizeof(struct supposed)),
+		.never = g_array_new(FALSE, FALSE, sizeof(struct supposed)),
+		.prefetch = g_array_new(FALSE, FALSE, sizeof(struct supposed)),
 	};
 	if (!err)
 		err = query_hot(r->query, 0, &in, &insns, NULL);
@@ -201,7 +202,11 @@ static void percent(char buf[NUMBER_SIZE], int64_t part, const char *plus)
 {
 	char number[NUMBER_SIZE];
 
-	snprintf(buf, NUMBER_SIZE, "%s%s%%", part > 0 ? plus : part < 0 ? "-" : "", number_ratio(number, (uint64_t)(part < 0 ? -part : part), 10, 1));
+	snprintf(buf, NUMBER_SIZE, "%s%s%%",
+	         part > 0   ? plus
+	         : part < 0 ? "-"
+	                    : "",
+	         number_ratio(number, (uint64_t)(part < 0 ? -part : part), 10, 1));
 }
 
 static void bar(struct text *t, int64_t part, int64_t full, const char *style)
@@ -268,7 +273,8 @@ static guint prefetch_text(struct text *t, const struct study *s, guint i, int64
 	fputs("  ", t->out);
 	instruction(t, first->in, 2);
 	fprintf(t->out, "  its misses are %s of the cycles\n", share);
-	fprintf(t->out, "  %-*s %7s  %-*s %6s\n", NAME, "  executions ahead", "cycles", (int)text_bar(t, BAR), "", "speed");
+	fprintf(t->out, "  %-*s %7s  %-*s %6s\n", NAME, "  executions ahead", "cycles", (int)text_bar(t, BAR), "",
+	        "speed");
 	for (; i < s->prefetch->len && supposed_at(s->prefetch, i)->in == first->in; i++) {
 		fprintf(t->out, "  %18" PRIu64 " ", supposed_at(s->prefetch, i)->distance);
 		saving(t, s, supposed_at(s->prefetch, i), full);
@@ -317,13 +323,21 @@ static void sentence(struct text *t, const struct study *s)
 	place_insn(best->in, where);
 	where[strcspn(where, " ")] = '\0';
 	if (never && s->never->len > 1 && -change(s, best) < WORTH)
-		snprintf(line, sizeof line, "None of these would by itself save 1%% of the cycles: the most is %s, without %s of %s. --event %s takes "
-		         "that event from all instructions at once.", saved, best->never, where, best->never);
+		snprintf(line, sizeof line,
+		         "None of these would by itself save 1%% of the cycles: the most is %s, without %s of %s. "
+		         "--event %s takes "
+		         "that event from all instructions at once.",
+		         saved, best->never, where, best->never);
 	else if (never)
-		snprintf(line, sizeof line, "Without %s of %s this run would take %s fewer cycles; its share of them is %s%s.", best->never, where,
-		         saved, share, -change(s, best) > 2 * thousandths(s, (double)best->share) ? ": the rest are what it made late" : "");
+		snprintf(line, sizeof line,
+		         "Without %s of %s this run would take %s fewer cycles; its share of them is %s%s.",
+		         best->never, where, saved, share,
+		         -change(s, best) > 2 * thousandths(s, (double)best->share) ? ": the rest are what it made late"
+		                                                                    : "");
 	else
-		snprintf(line, sizeof line, "Prefetched %" PRIu64 " executions ahead, %s would save %s of the cycles; its misses are %s of them.",
+		snprintf(line, sizeof line,
+		         "Prefetched %" PRIu64
+		         " executions ahead, %s would save %s of the cycles; its misses are %s of them.",
 		         best->distance, where, saved, share);
 	fputs("\n  ", t->out);
 	text_style(t, "1");
@@ -341,8 +355,8 @@ static int text(struct text *t, const struct view_request *r)
 		head_text(t, r);
 		sentence(t, &s);
 		if (s.never->len)
-			text_heading(t, "%-*s %8s  %-*s %7s  %-*s %6s  %s", NAME, "Without", "share", (int)text_bar(t, BAR), "", "cycles",
-			             (int)text_bar(t, BAR), "", "speed", "of");
+			text_heading(t, "%-*s %8s  %-*s %7s  %-*s %6s  %s", NAME, "Without", "share",
+			             (int)text_bar(t, BAR), "", "cycles", (int)text_bar(t, BAR), "", "speed", "of");
 		for (guint i = 0; i < s.never->len; i++)
 			never_text(t, &s, supposed_at(s.never, i), full);
 		for (guint i = 0; i < s.prefetch->len; )

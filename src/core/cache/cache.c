@@ -51,7 +51,9 @@ int cache_init(struct cache *c, uint32_t sets, uint32_t ways, enum replacement p
 	uint64_t lines = (uint64_t)sets * ways;
 	uint64_t order = policy == REPLACE_LRU ? lines : policy == REPLACE_QLRU ? 2ull * sets : sets;
 
-	*c = (struct cache){ .ways = ways, .policy = policy, .clock = policy == REPLACE_RANDOM ? 0x9e3779b97f4a7c15 : 0 };
+	*c = (struct cache){
+		.ways = ways, .policy = policy, .clock = policy == REPLACE_RANDOM ? 0x9e3779b97f4a7c15 : 0,
+	};
 	divisor_init(&c->sets, sets);
 	c->tags = malloc(lines * sizeof *c->tags);
 	c->lines = calloc(lines, sizeof *c->lines);

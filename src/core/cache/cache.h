@@ -41,8 +41,8 @@ struct cache {
 	enum replacement policy;
 	struct divisor sets;
 	/*
-	 * lru: [sets][ways], the touch it was last; plru: [sets], the tree, bit n - 1 for node n, set where the right half
-	 * is older; qlru: [sets][2], low and high bits of the ways' ages.
+	 * lru: [sets][ways], the touch it was last; plru: [sets], the tree, bit n - 1 for node n, set where the right
+	 * half is older; qlru: [sets][2], low and high bits of the ways' ages.
 	 */
 	uint64_t *order;
 	uint64_t clock;        /* lru: the last touch; random: state of the sequence */
@@ -106,7 +106,10 @@ static inline int64_t cache_access(struct cache *c, uint64_t line)
 	return found;
 }
 
-/* Puts `line`, which is absent, in place of the policy's victim, and touches it; returns where. Its state is all zero. */
+/*
+ * Puts `line`, which is absent, in place of the policy's victim, and touches it; returns where. Its state is all
+ * zero.
+ */
 uint64_t cache_insert(struct cache *c, uint64_t line, struct cache_victim *victim);
 
 /* The line is gone; its way is the first to be filled. */

@@ -18,7 +18,8 @@ struct lower_desc {
 	bool victim, duplex;
 };
 
-static int lower_init(struct lower *l, const struct lower_desc *p, const struct core_desc *d, int32_t above, uint64_t window)
+static int lower_init(struct lower *l, const struct lower_desc *p, const struct core_desc *d, int32_t above,
+                      uint64_t window)
 {
 	int err = parts_cache(&l->lines, p->name, p->replacement, p->size, p->ways, d->cache_line);
 
@@ -48,8 +49,9 @@ static void lower_fini(struct lower *l)
 int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t window)
 {
 #define LOWER(group, level_, victim_, duplex_) { .name = #group, .level = level_, \
-	.replacement = desc->group##_replacement, .size = desc->group##_size, .ways = desc->group##_ways, .latency = desc->group##_latency, \
-	.mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, .write_bandwidth = desc->group##_write_bandwidth, \
+	.replacement = desc->group##_replacement, .size = desc->group##_size, .ways = desc->group##_ways, \
+	.latency = desc->group##_latency, .mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, \
+	.write_bandwidth = desc->group##_write_bandwidth, \
 	.duplex = duplex_, .victim = victim_ }
 	struct lower_desc levels[MAX_LOWER] = {
 		LOWER(l2, LEVEL_L2, false, false),

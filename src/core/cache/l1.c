@@ -1,5 +1,6 @@
 /*
- * The L1 caches of memory.c: misses, their registers, what the prefetchers of L1 ask for. Behind them stands hierarchy.c.
+ * The L1 caches of memory.c: misses, their registers, what the prefetchers of L1 ask for. Behind them stands
+ * hierarchy.c.
  *
  * A miss takes a miss register at its start, and a line is usable by whoever waits for it in the cycle of its fill.
  */
@@ -28,7 +29,8 @@ static int l1_init(struct l1 *l, const struct l1_desc *p, int32_t line, enum rea
 	l->ideal_tlb = p->ideal_tlb;
 	l->set.cycles = (uint64_t)p->set_fill;
 	int err = parts_cache(&l->lines, p->name, p->replacement, p->size, p->ways, line);
-	if (!err && l->set.cycles && !(l->set.coming = calloc((size_t)(p->size / (p->ways * line)), sizeof *l->set.coming)))
+	if (!err && l->set.cycles &&
+	    !(l->set.coming = calloc((size_t)(p->size / (p->ways * line)), sizeof *l->set.coming)))
 		err = -ENOMEM;
 	if (!err)
 		err = mshr_init(&l->mshr, (uint32_t)p->mshrs, window);
@@ -105,7 +107,8 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 	if (victim.line != CACHE_EMPTY)
 		hierarchy_write(&m->below, fill, victim.line, victim.dirty);
 	if (victim.line != CACHE_EMPTY && l->set.cycles && !timeless(from))
-		*evicting(l, victim.line) = (struct evicting){ .line = victim.line, .fill = victim.fill, .until = fill - takes };
+		*evicting(l, victim.line) =
+			(struct evicting){ .line = victim.line, .fill = victim.fill, .until = fill - takes };
 	if (l == &m->data && m->passing && victim.dirty && !timeless(fill) &&
 	    m->passing->nr_leave < sizeof m->passing->leave / sizeof *m->passing->leave)
 		m->passing->leave[m->passing->nr_leave++] = fill;
@@ -124,7 +127,8 @@ void memory_prefetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64
 }
 
 /* `line` is supposed to be there, which it is not, or not yet where it is on its way, at `at`. */
-static uint64_t read_supposed(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, int64_t at, struct access *a)
+static uint64_t read_supposed(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, int64_t at,
+                              struct access *a)
 {
 	struct cache_victim victim;
 

@@ -7,9 +7,9 @@
  * whoever waits for it in the cycle of its fill.
  *
  * Not modelled: ports of L1 (the pipeline's are the limit; l1d.bandwidth bounds the bytes that
- * loads read in a cycle, and l1d.victim_ports close where an evicted line is taken out), conflicts of its banks, virtual
- * aliases, self-modifying code; prefetchers of L1 learn nothing from the wrong path, which is to be run again where it joins the
- * right one.
+ * loads read in a cycle, and l1d.victim_ports close where an evicted line is taken out), conflicts of its banks,
+ * virtual aliases, self-modifying code; prefetchers of L1 learn nothing from the wrong path, which is to be run again
+ * where it joins the right one.
  */
 #include "core/cache/memory.h"
 
@@ -23,7 +23,10 @@
 
 /* ---- set-up ---- */
 
-/* Cycles that timetables keep: what may lie between a load and the drain of an older store, and several of the longest waits. */
+/*
+ * Cycles that timetables keep: what may lie between a load and the drain of an older store, and several of the longest
+ * waits.
+ */
 static uint64_t window_of(const struct core_desc *d)
 {
 	int64_t ns = (int64_t)d->dram_latency_ns + d->dram_cas_ns + d->dram_rcd_ns + d->dram_rp_ns;
@@ -110,7 +113,8 @@ static inline uint64_t take_port(struct port *p, uint64_t cycle, uint32_t bytes)
 }
 
 /* A load of bytes that are all in one line. */
-static inline void load_line(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a)
+static inline void load_line(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc,
+                             struct access *a)
 {
 	uint32_t offset = (uint32_t)(vaddr & m->line_mask);
 
@@ -125,7 +129,8 @@ static inline void load_line(struct memory *m, uint64_t cycle, uint64_t vaddr, u
 	if (m->stride_on) {
 		uint64_t next = stride_train(&m->stride, pc, vaddr);
 		if (next && (next ^ vaddr) >> m->line_shift)
-			memory_prefetch_line(m, &m->data, start, line + (next >> m->line_shift) - (vaddr >> m->line_shift));
+			memory_prefetch_line(m, &m->data, start,
+			                     line + (next >> m->line_shift) - (vaddr >> m->line_shift));
 	}
 }
 
@@ -138,7 +143,10 @@ static uint64_t own_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struc
 	return line;
 }
 
-/* A store whose address is known: translated; and its line requested, where the core does so before the store drains. */
+/*
+ * A store whose address is known: translated; and its line requested, where the core does so before the store
+ * drains.
+ */
 static void request_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a)
 {
 	if (m->own_early) {
@@ -150,20 +158,27 @@ static void request_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struc
 	a->done = a->tlb_done;
 }
 
-/* Whether a store to the page has been translated before it is written. No address of a piece of a rep string was known before. */
+/*
+ * Whether a store to the page has been translated before it is written. No address of a piece of a rep string was known
+ * before.
+ */
 static bool translated(struct memory *m, uint64_t page)
 {
 	return tlb_at_hand(&m->data.tlb, page) || (m->second.entries && tlb_find(&m->second, page));
 }
 
-/* A store that is written has been translated since its address was known, even where its page has left the first-level TLB by now. */
+/*
+ * A store that is written has been translated since its address was known, even where its page has left the first-level
+ * TLB by now.
+ */
 static void store_line(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a)
 {
 	uint64_t page = vaddr >> m->page_shift, line;
 
 	*a = (struct access){ .tlb_done = cycle, .write = true };
 	if (__builtin_expect(translated(m, page), 1))
-		line = (tlb_frame(&m->data.tlb, &m->walker, page) << m->page_shift | (vaddr & m->page_mask)) >> m->line_shift;
+		line = (tlb_frame(&m->data.tlb, &m->walker, page) << m->page_shift | (vaddr & m->page_mask)) >>
+		       m->line_shift;
 	else
 		line = translate(m, &m->data, cycle, vaddr, a);
 	a->done = read_line(m, &m->data, a->tlb_done, line, (uint32_t)(vaddr & m->line_mask), a);
@@ -280,7 +295,8 @@ static void wrong_line(struct memory *m, uint64_t cycle, uint64_t until, uint64_
 	a->done = later(there, start + latency);
 }
 
-void memory_wrong(struct memory *m, uint64_t cycle, uint64_t until, uint64_t vaddr, uint32_t bytes, bool store, struct access *a)
+void memory_wrong(struct memory *m, uint64_t cycle, uint64_t until, uint64_t vaddr, uint32_t bytes, bool store,
+                  struct access *a)
 {
 	wrong_line(m, cycle, until, vaddr, store, a);
 	if (splits(m, vaddr, bytes)) {

@@ -47,20 +47,24 @@ void memory_tell_passing(struct memory *m, struct line_traffic *to);
 void memory_load(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
 /* A committed store drains: it owns the L1D write port from `cycle`; done is when its line is there and written. */
 void memory_store(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
-/* A store's address became known at `cycle`: starts its translation and, with store_queue.prefetch, the miss; books no port. */
+/*
+ * A store's address became known at `cycle`: starts its translation and, with store_queue.prefetch, the miss; books no
+ * port.
+ */
 void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
 /*
- * An access on the wrong path, squashed at `until`: what it asks for before then comes, and stays. `done` is UINT64_MAX where
- * nothing was asked for. A store's address is known then: as memory_own().
+ * An access on the wrong path, squashed at `until`: what it asks for before then comes, and stays. `done` is UINT64_MAX
+ * where nothing was asked for. A store's address is known then: as memory_own().
  */
-void memory_wrong(struct memory *m, uint64_t cycle, uint64_t until, uint64_t vaddr, uint32_t bytes, bool store, struct access *a);
+void memory_wrong(struct memory *m, uint64_t cycle, uint64_t until, uint64_t vaddr, uint32_t bytes, bool store,
+                  struct access *a);
 /* Instruction bytes of the line at `vaddr` wanted at `cycle`. */
 void memory_fetch(struct memory *m, uint64_t cycle, uint64_t vaddr, struct access *a);
 /* Software prefetch, or an instruction prefetch by a decoupled front end: same effects, nobody waits. */
 void memory_prefetch(struct memory *m, uint64_t cycle, uint64_t vaddr, bool code);
 /*
- * What accesses from now on never meet (enum psv; core/suppose.h): those to code DR-L1 and DR-TLB, the others ST-L1, ST-TLB and
- * ST-LLC. Set for one instruction's accesses; 0: they meet what they meet.
+ * What accesses from now on never meet (enum psv; core/suppose.h): those to code DR-L1 and DR-TLB, the others ST-L1,
+ * ST-TLB and ST-LLC. Set for one instruction's accesses; 0: they meet what they meet.
  */
 void memory_suppose(struct memory *m, bool code, uint16_t never);
 /* Translations of [vaddr, vaddr + pages * 4096) are gone. */

@@ -17,7 +17,10 @@ int parts_lines(const struct core_desc *d);
 int parts_cache(struct cache *c, const char *group, const char *replacement, int32_t size, int32_t ways, int32_t line);
 int parts_tlb(struct tlb *t, const char *group, int32_t entries, int32_t ways);
 
-/* Translations of [vaddr, vaddr + pages * 4096) are gone from tlb[nr], any of which may have no entries, and from the walker's. */
+/*
+ * Translations of [vaddr, vaddr + pages * 4096) are gone from tlb[nr], any of which may have no entries, and from the
+ * walker's.
+ */
 void parts_unmap(struct walker *w, struct tlb *const tlb[], unsigned nr, uint64_t vaddr, uint64_t pages);
 
 #endif

@@ -27,8 +27,9 @@ struct port {
 };
 
 /*
- * Lines come into one set of L1D some cycles apart (l1d.set_fill). As long as one waits for its turn, the line that it is to take
- * the place of is still there: evicted in the order of the program, it may be hit by many in the order of time.
+ * Lines come into one set of L1D some cycles apart (l1d.set_fill). As long as one waits for its turn, the line that it
+ * is to take the place of is still there: evicted in the order of the program, it may be hit by many in the order of
+ * time.
  */
 enum { EVICTING = 64 };                 /* a power of two */
 
@@ -91,8 +92,8 @@ void memory_prefetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64
 int memory_translation_init(struct memory *m, const struct core_desc *d, uint64_t window);
 void memory_translation_fini(struct memory *m);
 /* `page` was not found at `cycle`, or as `e`, whose walk goes on; sets tlb_done, tlb_miss and tlb_merged. */
-struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t page, struct tlb_entry *e,
-	struct access *a);
+struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t page,
+                                        struct tlb_entry *e, struct access *a);
 
 /* ---- the common case ---- */
 

@@ -59,7 +59,8 @@ static inline struct tlb_entry *tlb_find(struct tlb *t, uint64_t page)
 }
 
 struct walker {
-	struct tlb directory[WALK_MAX_LEVELS]; /* [level]: entries of that level, 0 being the last, whose are not kept here */
+	struct tlb directory[WALK_MAX_LEVELS]; /* [level]: entries of that level, 0 being the last, whose are not
+	                                        * kept here */
 	uint32_t levels;       /* loads of a walk that finds nothing cached */
 	uint32_t cached;       /* entries of each directory; 0: none are cached */
 	uint32_t page_bits;
@@ -69,7 +70,10 @@ struct walker {
 /* page_bits: 12 to 30; `levels`: of a 4 KiB page; a page of 2^21 (2^30) bytes has one (two) less. 0 or -ENOMEM. */
 int page_walker_init(struct walker *w, uint32_t levels, uint32_t cached, uint32_t page_bits, uint32_t seed);
 void page_walker_fini(struct walker *w);
-/* The physical addresses of the entries to be loaded, the last level's last; how many (at least 1). Caches the directories. */
+/*
+ * The physical addresses of the entries to be loaded, the last level's last; how many (at least 1). Caches the
+ * directories.
+ */
 uint32_t page_walker_plan(struct walker *w, uint64_t page, uint64_t address[WALK_MAX_LEVELS]);
 /* Forgets all directory entries, as an invalidation does. */
 void page_walker_flush(struct walker *w);

@@ -18,8 +18,8 @@ int memory_translation_init(struct memory *m, const struct core_desc *d, uint64_
 	if (!err)
 		err = mshr_init(&m->walks, (uint32_t)d->walk_walkers, window);
 	if (!err)
-		err = page_walker_init(&m->walker, (uint32_t)d->walk_levels, (uint32_t)d->walk_cached, (uint32_t)d->page_bits,
-			(uint32_t)d->page_colour_seed);
+		err = page_walker_init(&m->walker, (uint32_t)d->walk_levels, (uint32_t)d->walk_cached,
+		                       (uint32_t)d->page_bits, (uint32_t)d->page_colour_seed);
 	return err;
 }
 
@@ -45,7 +45,8 @@ static uint64_t walk(struct memory *m, uint64_t cycle, uint64_t page)
 			t = r.fill;
 		} else {
 			struct access nobody;
-			uint64_t there = read_line(m, &m->data, t, line, (uint32_t)(address[i] & m->line_mask), &nobody);
+			uint64_t there =
+				read_line(m, &m->data, t, line, (uint32_t)(address[i] & m->line_mask), &nobody);
 			t = there > t + m->data.latency ? there : t + m->data.latency;
 		}
 	}
@@ -79,8 +80,8 @@ static uint64_t second_level(struct memory *m, uint64_t cycle, uint64_t page)
 	return ready;
 }
 
-struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t page, struct tlb_entry *e,
-	struct access *a)
+struct tlb_entry *memory_translate_slow(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t page,
+                                        struct tlb_entry *e, struct access *a)
 {
 	bool known = l->ideal_tlb || l->supposed_translated, merged = e && !known;
 

@@ -1,4 +1,7 @@
-/* Costs of the abstract core from a core's description, in ticks, and as variants weight them; names of what instructions wait for. */
+/*
+ * Costs of the abstract core from a core's description, in ticks, and as variants weight them; names of what
+ * instructions wait for.
+ */
 #include <stddef.h>
 #include <string.h>
 
@@ -150,8 +153,11 @@ unsigned abstract_resources(struct vary *out, const struct core_desc *d)
 	struct abstract_costs costs;
 
 	abstract_costs_init(&costs, d);
-	out[OWN_BRANCHES] = (struct vary){ .name = "branch", .unit = "of mispredictions", .kind = VARY_OWN, .own = OWN_BRANCHES, .capacity = 1 };
-	out[OWN_TAKEN] = (struct vary){ .name = "branch.taken", .unit = "branches/cycle", .kind = VARY_OWN, .own = OWN_TAKEN };
+	out[OWN_BRANCHES] = (struct vary){
+		.name = "branch", .unit = "of mispredictions", .kind = VARY_OWN, .own = OWN_BRANCHES, .capacity = 1
+	};
+	out[OWN_TAKEN] =
+		(struct vary){ .name = "branch.taken", .unit = "branches/cycle", .kind = VARY_OWN, .own = OWN_TAKEN };
 	out[OWN_TAKEN].capacity = (double)ABSTRACT_TICKS / (double)costs.inverse[RESOURCE_TAKEN];
 	return 2;
 }

@@ -8,7 +8,8 @@
 
 enum {
 	TOGETHER = 3,                  /* variants at most, by chrono_batch_together() */
-	GATHERED = 4,                  /* batches timed at a time: so threads wait for one another seldom, and what was met stays in a cache */
+	GATHERED = 4,                  /* batches timed at a time: so threads wait for one another seldom, and what
+	                                * was met stays in a cache */
 };
 
 struct outcome_source {                /* what executions meet */
@@ -21,7 +22,8 @@ struct member {
 	struct chrono *chrono;
 	struct sharing_state way;      /* of `chrono` */
 	unsigned source;               /* which of group->source it reads; 0: what the core as it is meets */
-	uint32_t depends;              /* what its costs matter to, enum sharing_part; 0: nothing, it is the core as it is */
+	uint32_t depends;              /* what its costs matter to, enum sharing_part; 0: nothing, it is the core as
+	                                * it is */
 };
 
 /* Of those that are timed, some that are side by side, since they read the same outcomes. */
@@ -74,8 +76,8 @@ static bool meets_the_same(const struct variant_core *p)
 }
 
 /* `as_is`: costs of the core as it is. */
-static int join(struct variant_group *c, struct member *m, const struct variant_core *p, const struct core_desc *desc, const struct abstract_costs *as_is,
-                struct code *code)
+static int join(struct variant_group *c, struct member *m, const struct variant_core *p, const struct core_desc *desc,
+                const struct abstract_costs *as_is, struct code *code)
 {
 	const struct variant *v = &p->variant;
 	struct abstract_costs costs;
@@ -88,7 +90,8 @@ static int join(struct variant_group *c, struct member *m, const struct variant_
 	m->source = same ? 0 : MAX(c->nr_sources, 1);
 	m->depends = same ? sharing_depends(as_is, &costs) : SHARING_ALL;
 	while (c->nr_sources <= m->source && !err) {
-		err = outcomes_new(&c->source[c->nr_sources].outcomes, c->nr_sources ? p->desc : desc, code, &c->recipes);
+		err = outcomes_new(&c->source[c->nr_sources].outcomes, c->nr_sources ? p->desc : desc, code,
+		                   &c->recipes);
 		c->nr_sources++;
 	}
 	if (!err)
@@ -98,8 +101,8 @@ static int join(struct variant_group *c, struct member *m, const struct variant_
 	return err;
 }
 
-static int group_open(struct variant_group **out, const struct core_ops *model, const struct core_desc *desc, struct code *code,
-                      const struct variant_core *const *variant, unsigned nr)
+static int group_open(struct variant_group **out, const struct core_ops *model, const struct core_desc *desc,
+                      struct code *code, const struct variant_core *const *variant, unsigned nr)
 {
 	struct variant_group *c = g_new0(struct variant_group, 1);
 	struct abstract_costs as_is;
@@ -123,7 +126,8 @@ static int group_open(struct variant_group **out, const struct core_ops *model, 
 
 /* --- a batch ----------------------------------------------------------------------------------------- */
 
-static void group_foresee(struct variant_group *c, unsigned turn, bool first, const struct step *s, size_t n, size_t ahead)
+static void group_foresee(struct variant_group *c, unsigned turn, bool first, const struct step *s, size_t n,
+                          size_t ahead)
 {
 	for (unsigned i = 0; i < c->nr_sources; i++) {
 		struct outcome_stream *met = &c->source[i].stream[turn];
@@ -147,12 +151,16 @@ static void choose(struct variant_group *c)
 	for (unsigned i = 0; i < c->nr; i++) {
 		struct member *m = &c->member[i];
 
-		if (!c->as_is || m == c->as_is || !sharing_holds(&m->way, m->chrono, c->as_is->chrono, m->depends, parts))
+		if (!c->as_is || m == c->as_is ||
+		    !sharing_holds(&m->way, m->chrono, c->as_is->chrono, m->depends, parts))
 			c->timed[c->nr_timed++] = m;
 	}
 }
 
-/* No part has more than leaves something for each thread: so the last are small, and no thread waits long for another to end. */
+/*
+ * No part has more than leaves something for each thread: so the last are small, and no thread waits long for another
+ * to end.
+ */
 static unsigned group_parts(struct variant_group *c, unsigned turn, unsigned threads)
 {
 	c->turn = turn;

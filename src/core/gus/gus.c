@@ -34,7 +34,9 @@ static void abstract_foresee(struct core *core, const struct step *s, size_t n, 
 	struct outcome_stream met = { .word = words->item, .room = words->room / sizeof *met.word };
 
 	outcomes_batch(a->outcomes, s, n, ahead, &met);
-	*words = (struct foreseen_array){ .item = met.word, .bytes = met.nr * sizeof *met.word, .room = met.room * sizeof *met.word };
+	*words = (struct foreseen_array){
+		.item = met.word, .bytes = met.nr * sizeof *met.word, .room = met.room * sizeof *met.word,
+	};
 }
 
 static void abstract_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead,
@@ -93,7 +95,8 @@ static void abstract_close(struct core *core)
 	free(a);
 }
 
-static int open_mode(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink, enum chrono_mode mode)
+static int open_mode(struct core **out, const struct core_desc *desc, struct code *code, struct timed_sink sink,
+                     enum chrono_mode mode)
 {
 	struct abstract *a = calloc(1, sizeof *a);
 	struct abstract_costs costs;
@@ -129,7 +132,8 @@ static int causes_open(struct core **out, const struct core_desc *desc, struct c
 	return open_mode(out, desc, code, (struct timed_sink){ .take = NULL }, CHRONO_TAINT);
 }
 
-static uint64_t causes_insn(const struct core *core, uint32_t insn, void (*bound)(void *ctx, const char *name, uint64_t n), void *ctx)
+static uint64_t causes_insn(const struct core *core, uint32_t insn,
+                            void (*bound)(void *ctx, const char *name, uint64_t n), void *ctx)
 {
 	const struct abstract *a = (const struct abstract *)core;
 	const struct causality_row *row = chrono_row(a->chrono, insn);
@@ -145,7 +149,9 @@ static struct causes causes_all(const struct core *core)
 {
 	const struct chrono *v = ((const struct abstract *)core)->chrono;
 
-	return (struct causes){ .critical = chrono_critical(v), .instructions = chrono_instructions(v), .cycles = chrono_cycles(v) };
+	return (struct causes){
+		.critical = chrono_critical(v), .instructions = chrono_instructions(v), .cycles = chrono_cycles(v),
+	};
 }
 
 static const struct causes_ops causes = { .open = causes_open, .insn = causes_insn, .all = causes_all };

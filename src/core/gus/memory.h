@@ -1,7 +1,7 @@
 /*
  * The memory system of the abstract core, apart from time: which level has a line, which lines move, which
- * translations are there. Caches, TLBs and prefetchers are those of the detailed core (core/cache/cache.h, core/cache/tlb.h, core/cache/prefetch.h),
- * updated in program order; what they find is written as words of outcomes.
+ * translations are there. Caches, TLBs and prefetchers are those of the detailed core (core/cache/cache.h,
+ * core/cache/tlb.h, core/cache/prefetch.h), updated in program order; what they find is written as words of outcomes.
  *
  * Not modelled: that a prefetch is dropped where no miss register is free: it waits for one (access.c).
  */

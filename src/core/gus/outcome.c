@@ -195,7 +195,8 @@ static inline __attribute__((always_inline)) void one(struct outcomes *o, const 
 		flags |= deliver_slow(&o->delivery, in, out);
 	if (shape != SHAPE_PLAIN)
 		o->fused = false;
-	const struct insn *second = shape == SHAPE_FIRST || shape == SHAPE_ANY ? pair_second(o->desc, o->code, in, s, next, ahead) : NULL;
+	const struct insn *second =
+		shape == SHAPE_FIRST || shape == SHAPE_ANY ? pair_second(o->desc, o->code, in, s, next, ahead) : NULL;
 	if (second) {
 		ports = pair_ports(o->desc, o->code, second, next->flags & STEP_TAKEN);
 		kind |= next->flags & STEP_TAKEN ? RECIPE_FIRST | RECIPE_TAKEN : RECIPE_FIRST;

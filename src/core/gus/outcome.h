@@ -49,7 +49,8 @@ enum outcome_kind {
 	OUTCOME_PARTIAL = SOURCE_PARTIAL,
 	OUTCOME_ALIAS,                 /* a load that has only the low 12 bits of its address in common with that
 	                                  store */
-	OUTCOME_RENAMED,               /* a load of which rename knows the store that it reads from: core/order/memory_renaming.h */
+	OUTCOME_RENAMED,               /* a load of which rename knows the store that it reads from:
+	                                * core/order/memory_renaming.h */
 	OUTCOME_STORE, OUTCOME_SOFT,   /* a store; a software prefetch */
 	OUTCOME_FILL_L1, OUTCOME_FILL_L2, /* a prefetch: the line is on its way to that level */
 	OUTCOME_WRITE,                 /* an evicted line is written to that level */

@@ -4,7 +4,8 @@
  * A resource is something of bounded throughput that an instruction uses an amount of. Ports are conjunctive: for a
  * set S of ports there is one resource of throughput |S|, and a uop that may run on P uses every resource whose S
  * contains P. Together these bounds say what an ideal choice of ports could reach, and no port has to be chosen. Where
- * a core binds uops to ports in turn (core/order/bind.h), such a port is a resource beside these, which is chosen each time.
+ * a core binds uops to ports in turn (core/order/bind.h), such a port is a resource beside these, which is chosen each
+ * time.
  *
  * Which sets matter is found out from the uops as they appear: every set that a uop may run on, and every union of two
  * known sets that overlap. That is the closure of the groups which LLVM lists by hand. A new set makes new recipes;

@@ -8,7 +8,8 @@ void scheduler_pass(struct scheduler *w, uint64_t cycle)
 		uint64_t gives = *some >> (from % 64) << (from % 64) & UINT64_MAX >> (63 - last % 64);
 
 		*some &= ~gives;
-		for (uint16_t *given = &w->given[(from & ~UINT64_C(63)) % SCHEDULER_WINDOW]; gives; gives &= gives - 1) {
+		for (uint16_t *given = &w->given[(from & ~UINT64_C(63)) % SCHEDULER_WINDOW]; gives;
+		     gives &= gives - 1) {
 			uint16_t *in = &given[__builtin_ctzll(gives)];
 			w->held -= *in;
 			*in = 0;

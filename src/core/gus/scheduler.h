@@ -81,8 +81,8 @@ INLINE bool constrain_emptiest(struct chrono *v, unsigned which, const struct pa
 }
 
 /* Their entries, as many as dispatch took, are free in the cycle after they issue, or `held` cycles later. */
-INLINE void scheduler_issue(const enum chrono_mode mode, struct scheduler *w, unsigned entries, const struct when *issue,
-                          unsigned held)
+INLINE void scheduler_issue(const enum chrono_mode mode, struct scheduler *w, unsigned entries,
+                            const struct when *issue, unsigned held)
 {
 	uint64_t cycle = cycle_of(issue->t) + 1 + held;
 

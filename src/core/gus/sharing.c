@@ -26,7 +26,8 @@ static uint32_t of_levels(const struct abstract_costs *as_is, struct abstract_co
 		    differs(&c->write[level].ticks, as_is->write[level].ticks))
 			part |= own;
 	}
-	if (differs(&c->inverse[RESOURCE_LLC], as_is->inverse[RESOURCE_LLC]) | differs(&c->inverse[RESOURCE_LLC_WRITE], as_is->inverse[RESOURCE_LLC_WRITE]))
+	if (differs(&c->inverse[RESOURCE_LLC], as_is->inverse[RESOURCE_LLC]) |
+	    differs(&c->inverse[RESOURCE_LLC_WRITE], as_is->inverse[RESOURCE_LLC_WRITE]))
 		part |= SHARING_LLC;
 	if (differs(&c->inverse[RESOURCE_MEMORY], as_is->inverse[RESOURCE_MEMORY]))
 		part |= SHARING_MEMORY;
@@ -41,7 +42,8 @@ static uint32_t of_levels(const struct abstract_costs *as_is, struct abstract_co
 
 uint32_t sharing_depends(const struct abstract_costs *as_is, const struct abstract_costs *varied)
 {
-	static const unsigned decoders[] = { RESOURCE_FETCH, RESOURCE_PREDECODE, RESOURCE_DECODE, RESOURCE_COMPLEX, RESOURCE_MICROCODE };
+	static const unsigned decoders[] = { RESOURCE_FETCH, RESOURCE_PREDECODE, RESOURCE_DECODE, RESOURCE_COMPLEX,
+		                             RESOURCE_MICROCODE };
 	struct abstract_costs c;
 	uint32_t part;
 
@@ -79,7 +81,8 @@ static uint32_t units(const struct use *u, unsigned nr)
 
 static uint32_t parts_of(const struct sharing *a, const struct recipes *r, const struct recipe *p)
 {
-	const uint32_t own = (uint32_t)SHARING_LATENCY << p->class, integer = (uint32_t)SHARING_LATENCY << LATENCY_INTEGER;
+	const uint32_t own = (uint32_t)SHARING_LATENCY << p->class,
+		       integer = (uint32_t)SHARING_LATENCY << LATENCY_INTEGER;
 	const struct part *split = &p->part[PART_SPLIT];
 	uint32_t part = p->latency ? own : 0;
 
@@ -97,7 +100,10 @@ static uint32_t parts_of(const struct sharing *a, const struct recipes *r, const
 	return part | (p->flags & INSN_MICROCODED ? SHARING_DECODED : 0);
 }
 
-/* All recipes that there are by now; the first result that comes later to other units changes what is known of those before it. */
+/*
+ * All recipes that there are by now; the first result that comes later to other units changes what is known of those
+ * before it.
+ */
 static void look(struct sharing *a, const struct recipes *r)
 {
 	if (r->nr > a->room) {
@@ -122,7 +128,9 @@ static inline uint32_t parts_of_word(uint64_t word)
 	case OUTCOME_WALK:             /* whatever its own loads reach */
 		return SHARING_LLC | SHARING_MEMORY;
 	default:
-		return outcome_level(word) == LEVEL_MEMORY ? SHARING_LLC | SHARING_MEMORY : outcome_level(word) == LEVEL_LLC ? SHARING_LLC : 0;
+		return outcome_level(word) == LEVEL_MEMORY ? SHARING_LLC | SHARING_MEMORY
+		       : outcome_level(word) == LEVEL_LLC  ? SHARING_LLC
+		                                           : 0;
 	}
 }
 
@@ -166,7 +174,8 @@ static void span(struct spans *s, void *t, size_t nr)
 /* All times that constrain something as they are, but those of the flow, of blocks and of schedulers. */
 static void all_spans(struct spans *s, struct chrono *v)
 {
-	struct when *const alone[] = { &v->serial, &v->memory_floor, &v->loads_done, &v->stores_freed, &v->drain, &v->leave, &v->pair };
+	struct when *const alone[] = { &v->serial, &v->memory_floor, &v->loads_done, &v->stores_freed,
+		                       &v->drain,  &v->leave,        &v->pair };
 
 	s->nr = 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(alone); i++)
@@ -188,7 +197,10 @@ static void all_spans(struct spans *s, struct chrono *v)
 	span(s, v->line2.there.at, v->line2.nr);
 }
 
-/* Two states: times of `b` are `later` than those of `a`, or neither constrains anything since it is no later than `dead`. */
+/*
+ * Two states: times of `b` are `later` than those of `a`, or neither constrains anything since it is no later than
+ * `dead`.
+ */
 struct pairing {
 	int64_t later;
 	uint64_t dead_a, dead_b;
@@ -200,14 +212,15 @@ static inline bool same(const struct pairing *p, uint64_t a, uint64_t b)
 }
 
 /*
- * What comes waits for nothing before this: it asks for lines of code no sooner than it is fetched, for all else no sooner than it is
- * dispatched, and for what it reads no longer after that is there than the most that lies between.
+ * What comes waits for nothing before this: it asks for lines of code no sooner than it is fetched, for all else no
+ * sooner than it is dispatched, and for what it reads no longer after that is there than the most that lies between.
  */
 static uint64_t dead(const struct chrono *v)
 {
 	const struct abstract_costs *c = &v->cost;
 	uint64_t first = MIN(v->flow.supply.t, v->flow.dispatch.t);
-	uint64_t between = c->forward[0] + c->forward[1] + c->narrow + c->offset + c->load_extra * UINT8_MAX + c->part_recent + c->front + 2 * ABSTRACT_TICKS;
+	uint64_t between = c->forward[0] + c->forward[1] + c->narrow + c->offset + c->load_extra * UINT8_MAX +
+	                   c->part_recent + c->front + 2 * ABSTRACT_TICKS;
 
 	for (unsigned takes = 0; takes < NR_TAKES; takes++)
 		for (unsigned result = 0; result < NR_RESULTS; result++)
@@ -233,7 +246,8 @@ static bool same_scheduler(const struct scheduler *a, const struct scheduler *b,
 		c++;
 		if (c - a->now >= SCHEDULER_WINDOW)
 			return false;
-		if (c % 64 == 0 && !a->some[c % SCHEDULER_WINDOW / 64] && (c + apart) % 64 == 0 && !b->some[(c + apart) % SCHEDULER_WINDOW / 64]) {
+		if (c % 64 == 0 && !a->some[c % SCHEDULER_WINDOW / 64] && (c + apart) % 64 == 0 &&
+		    !b->some[(c + apart) % SCHEDULER_WINDOW / 64]) {
 			c |= 63;
 			continue;
 		}
@@ -260,13 +274,14 @@ static bool same_blocks(const struct chrono *a, const struct chrono *b, const st
 
 static bool same_flow(const struct flow *a, const struct flow *b, const struct pairing *p)
 {
-	return (int64_t)(b->dispatch.t - a->dispatch.t) == p->later && (int64_t)(b->frontend.t - a->frontend.t) == p->later &&
+	return (int64_t)(b->dispatch.t - a->dispatch.t) == p->later &&
+	       (int64_t)(b->frontend.t - a->frontend.t) == p->later &&
 	       (int64_t)(b->supply.t - a->supply.t) == p->later && p->later % (int64_t)ABSTRACT_TICKS == 0;
 }
 
 /*
- * Whether all that comes takes place *later ticks later on `b` than on `a`, as long as nothing comes that their costs differ in. Neither is
- * changed but in what it has put off.
+ * Whether all that comes takes place *later ticks later on `b` than on `a`, as long as nothing comes that their costs
+ * differ in. Neither is changed but in what it has put off.
  */
 static bool same_state(struct chrono *a, struct chrono *b, int64_t *later)
 {

@@ -1,11 +1,12 @@
 /*
- * Variant sharing: variants of the abstract core that share the times of the core as it is. Most of what is weighted matters seldom. As long as nothing is
- * executed that a variant's costs matter to, and its state is that of the core as it is, all of it so much later, its times are that core's
- * so much later, and it need not be timed. When something comes that it does matter to, the variant takes over that state and is timed
- * until it is the same again. The figures are those of a variant that is always timed, exactly.
+ * Variant sharing: variants of the abstract core that share the times of the core as it is. Most of what is weighted
+ * matters seldom. As long as nothing is executed that a variant's costs matter to, and its state is that of the core as
+ * it is, all of it so much later, its times are that core's so much later, and it need not be timed. When something
+ * comes that it does matter to, the variant takes over that state and is timed until it is the same again. The figures
+ * are those of a variant that is always timed, exactly.
  *
- * Whether two states are the same is asked of what can still constrain anything: times before all that is in flight cannot. What counts
- * in whole cycles, as schedulers do, is the same only where the difference is whole cycles.
+ * Whether two states are the same is asked of what can still constrain anything: times before all that is in flight
+ * cannot. What counts in whole cycles, as schedulers do, is the same only where the difference is whole cycles.
  *
  * Place: state.h -> sharing -> run/variants.c.
  */
@@ -46,13 +47,14 @@ uint32_t sharing_parts(struct sharing *a, const struct recipes *r, const uint64_
 struct sharing_state {
 	bool shared;                   /* it is not timed: all takes place `later` ticks later */
 	int64_t later;
-	uint64_t beyond;               /* cycles counted more than that core had when it last shared its times; may wrap */
+	uint64_t beyond;               /* cycles counted more than that core had when it last shared its times; may
+	                                * wrap */
 };
 
 /*
- * Whether `v`, a variant of which sharing_depends() said `depends`, shares the times of `as_is` in what is to be timed next, of which sharing_parts()
- * said `parts`; else it must be timed, and is where it has to be for that. Both are of mode CHRONO_PLAIN and were given the same outcomes,
- * but v those alone in which it did not share them.
+ * Whether `v`, a variant of which sharing_depends() said `depends`, shares the times of `as_is` in what is to be timed
+ * next, of which sharing_parts() said `parts`; else it must be timed, and is where it has to be for that. Both are of
+ * mode CHRONO_PLAIN and were given the same outcomes, but v those alone in which it did not share them.
  */
 bool sharing_holds(struct sharing_state *way, struct chrono *v, struct chrono *as_is, uint32_t depends, uint32_t parts);
 /* Of the variant, as chrono_cycles(). */

@@ -47,8 +47,8 @@ enum {
 
 /*
  * A scheduler: entries that are given back out of order. held = taken - given back in cycles <= now; bit c of `some`
- * is set iff cycle c of (now, now + SCHEDULER_WINDOW) gives any back. As long as there is room even so, nobody asks what
- * was given back since: `now` stays behind dispatch.
+ * is set iff cycle c of (now, now + SCHEDULER_WINDOW) gives any back. As long as there is room even so, nobody asks
+ * what was given back since: `now` stays behind dispatch.
  */
 struct scheduler {
 	uint64_t now, held;            /* cycle; entries */

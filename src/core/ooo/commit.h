@@ -48,7 +48,10 @@ static inline uint8_t saturate(unsigned v)
 	return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX;
 }
 
-/* Whether `last`, the latest cycle of an attempt, can be said in cycles since its fetch: always, but for absurd latencies. */
+/*
+ * Whether `last`, the latest cycle of an attempt, can be said in cycles since its fetch: always, but for absurd
+ * latencies.
+ */
 static inline bool fits(uint64_t fetch, uint64_t last)
 {
 	return last - fetch < TIMED_NEVER;
@@ -87,7 +90,8 @@ static inline void attempt_record(struct ooo *o, const struct attempt *a, uint16
 		.slots = saturate(a->slots),
 		.uops = saturate(a->nr_uops),
 		.why = (uint8_t)(a->dispatch_wait | a->issue_wait << 4),
-		.level = timed_level(a->level, (enum ilevel)a->fetched.code_level, (unsigned)(a->fetched.merged | a->merged)),
+		.level = timed_level(a->level, (enum ilevel)a->fetched.code_level,
+		                     (unsigned)(a->fetched.merged | a->merged)),
 	};
 }
 

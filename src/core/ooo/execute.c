@@ -52,7 +52,10 @@ uint64_t issue_uop_queued(struct ooo *o, struct attempt *a, const struct uop *u,
 
 /* --- loads ------------------------------------------------------------------------------------------- */
 
-/* A load that has to start anew, which one does at a time: the cycle from which it could, had it not to wait for others. */
+/*
+ * A load that has to start anew, which one does at a time: the cycle from which it could, had it not to wait for
+ * others.
+ */
 static uint64_t start_anew(struct ooo *o, struct attempt *a, uint64_t cycle)
 {
 	unsigned busy = (unsigned)o->desc->load_queue_restart;
@@ -84,7 +87,10 @@ static uint64_t book_first(struct ooo *o, uint16_t ports, uint64_t cycle)
 	return first;
 }
 
-/* Another access of a load that crosses a line: a load port's first free cycle from `cycle` on, of a vector one of split.vector_ports too. */
+/*
+ * Another access of a load that crosses a line: a load port's first free cycle from `cycle` on, of a vector one of
+ * split.vector_ports too.
+ */
 static uint64_t access_more(struct ooo *o, const struct insn *in, const struct uop *u, uint64_t cycle)
 {
 	uint64_t first = book_first(o, u->ports, cycle);
@@ -96,8 +102,8 @@ static uint64_t access_more(struct ooo *o, const struct insn *in, const struct u
  * The second access of a load that crosses a line, issued in `cycle`; over a page, what starts loads anew besides. The
  * cycle in which the load would have been issued to have the last of them in the next.
  */
-static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle,
-                                                     const struct step *s)
+static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attempt *a, const struct uop *u,
+                                                     uint64_t cycle, const struct step *s)
 {
 	if (!u->ports)
 		return cycle;                  /* its ports are no limit */
@@ -130,10 +136,12 @@ static uint64_t forwarded(const struct ooo *o, const struct insn *in, uint64_t c
 }
 
 /*
- * A load that takes its data from the queue in `done`, issued in `cycle`: where it found that the store has none yet, it takes a
- * port again to fetch it (forward.again). Older loads have booked theirs, younger ones have not: of what is ready the oldest goes first.
+ * A load that takes its data from the queue in `done`, issued in `cycle`: where it found that the store has none yet,
+ * it takes a port again to fetch it (forward.again). Older loads have booked theirs, younger ones have not: of what is
+ * ready the oldest goes first.
  */
-static uint64_t forwarded_again(struct ooo *o, const struct insn *in, const struct uop *u, uint64_t cycle, uint64_t done)
+static uint64_t forwarded_again(struct ooo *o, const struct insn *in, const struct uop *u, uint64_t cycle,
+                                uint64_t done)
 {
 	unsigned hit = hit_latency(o, in);
 
@@ -142,7 +150,10 @@ static uint64_t forwarded_again(struct ooo *o, const struct insn *in, const stru
 	return book_first(o, u->ports, done - hit) + hit;
 }
 
-/* One access of a load that could start in `cycle`, by the uop, NULL where it has none of its own; returns when its data is there. */
+/*
+ * One access of a load that could start in `cycle`, by the uop, NULL where it has none of its own; returns when its
+ * data is there.
+ */
 static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint64_t cycle, const struct step *s)
 {
 	const struct core_desc *d = o->desc;
@@ -211,8 +222,8 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 }
 
 /*
- * The uop of an access that reads. Where all ports are taken that bring in what it loads, it asks for its address port in vain, and
- * again in the next cycle.
+ * The uop of an access that reads. Where all ports are taken that bring in what it loads, it asks for its address port
+ * in vain, and again in the next cycle.
  */
 static uint64_t issue_load(struct ooo *o, struct attempt *a, unsigned i, uint64_t ready)
 {
@@ -267,7 +278,8 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 				cycle = split_load(o, a, &a->uop[i], cycle, s);
 			done = later(done, load(o, a, i < nr ? &a->uop[i] : NULL, cycle + a->in->address_extra, s++));
 		} else if (!any) {
-			done = later(done, cycle + (unsigned)o->desc->l1d_latency); /* a predicated access that was not made */
+			/* a predicated access that was not made */
+			done = later(done, cycle + (unsigned)o->desc->l1d_latency);
 		}
 	}
 	a->holds_entry = 0;
@@ -286,7 +298,8 @@ static void prefetches(struct ooo *o, struct attempt *a, unsigned nr, const stru
 
 /* --- stores ------------------------------------------------------------------------------------------ */
 
-static void store_address(struct ooo *o, struct attempt *a, unsigned i, const struct step *s, const struct operand_wait *addr)
+static void store_address(struct ooo *o, struct attempt *a, unsigned i, const struct step *s,
+                          const struct operand_wait *addr)
 {
 	uint64_t floor = uop_floor(o, a, i), ready = later(floor, addr->ready);
 
@@ -361,9 +374,11 @@ static void fences(struct ooo *o, struct attempt *a)
 	uint32_t flags = a->in->flags;
 
 	if (flags & INSN_FENCE)
-		a->complete = later(later(a->complete, o->memory_floor), later(o->loads_done, o->stores_freed)) + (unsigned)d->fence_latency;
+		a->complete = later(later(a->complete, o->memory_floor), later(o->loads_done, o->stores_freed)) +
+		              (unsigned)d->fence_latency;
 	if (flags & INSN_LOCKED) {
-		uint64_t start = a->load_done > (unsigned)d->l1d_latency ? a->load_done - (unsigned)d->l1d_latency : a->dispatch;
+		uint64_t start =
+			a->load_done > (unsigned)d->l1d_latency ? a->load_done - (unsigned)d->l1d_latency : a->dispatch;
 		uint64_t end = start + (unsigned)d->lock_latency;
 		a->result = later(a->result, end);
 		a->data = later(a->data, end);
@@ -421,7 +436,8 @@ void execute(struct ooo *o, struct attempt *a)
 		a->issue_by = data.by;
 	}
 	a->ready = later(a->ready, later(a->dispatch, ready));
-	a->result = a->chain_end > in->latency && first_store > nr_loads ? a->chain_end - in->latency : later(a->chain_end, a->dispatch);
+	a->result = a->chain_end > in->latency && first_store > nr_loads ? a->chain_end - in->latency
+	                                                                 : later(a->chain_end, a->dispatch);
 	a->complete = later(a->complete, later(a->chain_end, a->load_done));
 
 	const struct step *s = a->step, *end = s + (a->nr_steps < MAX_ACCESS ? a->nr_steps : MAX_ACCESS);
@@ -433,7 +449,8 @@ void execute(struct ooo *o, struct attempt *a)
 		} else {
 			uint64_t from = first_store > nr_loads && !in->branch ? a->chain_end : ready;
 			a->value = from;
-			a->data = later(a->data, issue_uop(o, a, i, later(uop_floor(o, a, i), from)) + data_latency(o, in));
+			a->data = later(a->data,
+			                issue_uop(o, a, i, later(uop_floor(o, a, i), from)) + data_latency(o, in));
 			a->complete = later(a->complete, a->data);
 		}
 	}

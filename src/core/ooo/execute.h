@@ -23,8 +23,8 @@ static inline void operand(const struct ooo *o, uint8_t reg, unsigned late, unsi
 }
 
 /*
- * An integer vector result takes longer to come to a floating-point consumer; the other way costs nothing (measured). What
- * its own unit forwards to itself takes longer to come to any other.
+ * An integer vector result takes longer to come to a floating-point consumer; the other way costs nothing (measured).
+ * What its own unit forwards to itself takes longer to come to any other.
  */
 static inline unsigned bypass(const struct ooo *o, const struct insn *in, uint8_t reg)
 {
@@ -40,9 +40,9 @@ static inline uint8_t domain(const struct insn *in)
 }
 
 /*
- * The uop issues on `port` in `cycle`: its entry is free in the next, unless it is held for longer, and its port's count, where there
- * is one, is lowered in the one after (uiCA). What waits for a port that no scheduler feeds may be more than a count holds: the rest
- * is not counted.
+ * The uop issues on `port` in `cycle`: its entry is free in the next, unless it is held for longer, and its port's
+ * count, where there is one, is lowered in the one after (uiCA). What waits for a port that no scheduler feeds may be
+ * more than a count holds: the rest is not counted.
  */
 static inline void issued(struct ooo *o, struct attempt *a, unsigned port, uint64_t cycle)
 {
@@ -88,9 +88,9 @@ static inline uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, u
 }
 
 /*
- * Cycles that the results of the compute uops are there sooner than insn.latency says, which holds where they came from the queue in
- * front of their scheduler. Zen 5's vector operations of one cycle are of two behind it: that it is the way through the queue, and
- * not how long they wait, is what chains say that just fit, or do not, into the schedulers.
+ * Cycles that the results of the compute uops are there sooner than insn.latency says, which holds where they came from
+ * the queue in front of their scheduler. Zen 5's vector operations of one cycle are of two behind it: that it is the
+ * way through the queue, and not how long they wait, is what chains say that just fit, or do not, into the schedulers.
  */
 static inline unsigned early(const struct attempt *a)
 {
@@ -100,8 +100,8 @@ static inline unsigned early(const struct attempt *a)
 void execute(struct ooo *o, struct attempt *a);
 
 /* Flags with which an instruction is more than operands in, results out. */
-#define NOT_PLAIN (INSN_LOAD | INSN_STORE | INSN_PREFETCH | INSN_LOCKED | INSN_ACQUIRE | INSN_FENCE | INSN_DISPATCH_SERIALIZE | \
-                   INSN_ZERO | INSN_LEAF_RESULT | INSN_UNMODELLED | INSN_WIDE)
+#define NOT_PLAIN (INSN_LOAD | INSN_STORE | INSN_PREFETCH | INSN_LOCKED | INSN_ACQUIRE | INSN_FENCE | \
+                   INSN_DISPATCH_SERIALIZE | INSN_ZERO | INSN_LEAF_RESULT | INSN_UNMODELLED | INSN_WIDE)
 
 /* Whether one compute uop and nothing else is to be executed. */
 static inline bool execute_is_plain(const struct attempt *a)
@@ -135,7 +135,8 @@ static inline void execute_plain(struct ooo *o, struct attempt *a)
 	uint8_t flags = domain(in);
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
-		uint64_t there = latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;
+		uint64_t there =
+			latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;
 		write_register(o, a, reg, there, o->record + 1, flags);
 		a->complete = later(a->complete, there);
 	}

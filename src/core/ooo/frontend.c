@@ -15,7 +15,10 @@ static inline uint16_t saturate(uint64_t v)
 
 /* --- packets ----------------------------------------------------------------------------------------- */
 
-/* Reads the code line of `pc`, of instruction `in`, from L1I for a packet fetched in f->fetch; the stall is the part beyond a hit. */
+/*
+ * Reads the code line of `pc`, of instruction `in`, from L1I for a packet fetched in f->fetch; the stall is the part
+ * beyond a hit.
+ */
 static void read_line(struct frontend *f, const struct insn *in, uint64_t pc, struct fetched *out)
 {
 	struct access a;
@@ -49,7 +52,10 @@ static void read_line(struct frontend *f, const struct insn *in, uint64_t pc, st
 		f->bytes_at = f->fetch + stall;
 	}
 	/* A line that the wrong path asked for, and that is still on its way, comes from where it does. */
-	out->code_level = a.llc_miss ? ILEVEL_MEMORY : a.level == LEVEL_LLC ? ILEVEL_LLC : a.l1_miss ? ILEVEL_L2 : ILEVEL_L1;
+	out->code_level = a.llc_miss             ? ILEVEL_MEMORY
+	                  : a.level == LEVEL_LLC ? ILEVEL_LLC
+	                  : a.l1_miss            ? ILEVEL_L2
+	                                         : ILEVEL_L1;
 }
 
 /* Branch prediction starts anew in `cycle`. */
@@ -82,7 +88,10 @@ static void predict(struct frontend *f, uint64_t pc)
 	f->block = block;
 }
 
-/* Whether delivery from the uop cache may go on with another window in the cycle that it is in: a sequential one, or one that a jump led to. */
+/*
+ * Whether delivery from the uop cache may go on with another window in the cycle that it is in: a sequential one, or
+ * one that a jump led to.
+ */
 static bool may_share(const struct frontend *f)
 {
 	const struct delivered *d = &f->run;
@@ -104,7 +113,8 @@ static void packet_begin(struct frontend *f, const struct insn *in, uint64_t win
 {
 	const struct core_desc *d = f->desc;
 	uint64_t cycle = f->run.next;
-	bool reads = path == FETCH_UOPCACHE && f->path == FETCH_UOPCACHE, straight = reads && !f->broken && same_page(f, window);
+	bool reads = path == FETCH_UOPCACHE && f->path == FETCH_UOPCACHE,
+	     straight = reads && !f->broken && same_page(f, window);
 
 	if (reads && may_share(f))
 		cycle = f->run.deliver;
@@ -162,7 +172,8 @@ static uint64_t deliver_cached(struct frontend *f, const struct insn *in)
 	unsigned uops = insn_decode_uops(in);
 
 	if (!(in->flags & INSN_MICROCODED))
-		return f->path == FETCH_LOOP ? delivery_cached(f, &f->run, in, uops) : delivery_read(f, &f->run, in, uops);
+		return f->path == FETCH_LOOP ? delivery_cached(f, &f->run, in, uops)
+		                             : delivery_read(f, &f->run, in, uops);
 	f->run.deliver += microcode_cycles(f->desc, uops);
 	f->run.deliver_uops = (unsigned)f->desc->uopcache_width;
 	lines_end(&f->run.lines);
@@ -190,14 +201,16 @@ static inline uint64_t deliver_decoded(struct frontend *f, const struct insn *in
 		f->predecode_used = 1;
 		f->run.next = later(f->run.next, f->predecode + 1 - (unsigned)d->fetch_latency);
 	}
-	f->run.next = later(f->run.next, f->predecode >= (unsigned)d->fetch_latency ? f->predecode - (unsigned)d->fetch_latency : 0);
+	f->run.next = later(f->run.next,
+	                    f->predecode >= (unsigned)d->fetch_latency ? f->predecode - (unsigned)d->fetch_latency : 0);
 
 	if (f->predecode > f->decode) {
 		f->decode = f->predecode;
 		f->decode_used = 0;
 	}
 	bool complex = uops > 1 || in->flags & (INSN_COMPLEX | INSN_MICROCODED);
-	if (f->decode_used >= (unsigned)d->decode_width || (complex && d->decode_complex && f->decode_used >= (unsigned)d->decode_complex)) {
+	if (f->decode_used >= (unsigned)d->decode_width ||
+	    (complex && d->decode_complex && f->decode_used >= (unsigned)d->decode_complex)) {
 		f->decode++;
 		f->decode_used = 0;
 	}
@@ -318,7 +331,8 @@ void frontend_taken(struct frontend *f, const struct insn *in, const struct pred
 			f->run.deliver_uops = 0;
 			f->path = FETCH_LOOP;
 		} else if (f->run.deliver_uops) {
-			f->run.deliver++;                  /* an iteration's end and the next one's start are not delivered together */
+			f->run.deliver++;                  /* an iteration's end and the next one's start are not
+			                                    * delivered together */
 			f->run.deliver_uops = 0;
 		}
 		return;
@@ -386,7 +400,9 @@ void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet)
 
 int frontend_init(struct frontend *f, const struct core_desc *desc, struct memory *memory)
 {
-	*f = (struct frontend){ .desc = desc, .memory = memory, .broken = true, .line = UINT64_MAX, .block = UINT64_MAX };
+	*f = (struct frontend){
+		.desc = desc, .memory = memory, .broken = true, .line = UINT64_MAX, .block = UINT64_MAX
+	};
 	int ret = core_desc_power_of_two(desc, "fetch.bytes", desc->fetch_bytes);
 
 	if (!ret)

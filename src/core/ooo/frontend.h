@@ -7,8 +7,9 @@
  *
  * Where branch prediction runs ahead (fetch.runahead), it has a clock of its own: it looks a block of code up a cycle,
  * loses its bubbles there, and fetch waits only where it has caught up with it. A taken branch that is the last one
- * again loses none: uiCA's loops from the uop cache take a cycle an iteration. Where it looks up several blocks a cycle, an indirect
- * jump's is the last of them: Zen 5 takes a cycle from one to the next, and half a cycle between direct ones.
+ * again loses none: uiCA's loops from the uop cache take a cycle an iteration. Where it looks up several blocks a
+ * cycle, an indirect jump's is the last of them: Zen 5 takes a cycle from one to the next, and half a cycle between
+ * direct ones.
  *
  * Not modelled: loops with inner taken branches in the loop buffer.
  * Ref: uiCA's description of the Skylake front end (figures), BOOM's documentation of its fetch unit.
@@ -39,15 +40,18 @@ enum fetch_path { FETCH_NONE, FETCH_UOPCACHE, FETCH_DECODE, FETCH_LOOP };
 struct stage_queue {
 	uint64_t gone[FRONTEND_RING];  /* [n % ring]: cycle in which the n-th left */
 	uint64_t n;                    /* handed in so far */
-	uint64_t room;                 /* n up to which all entries are free: those before the last flush have gone or were squashed */
+	uint64_t room;                 /* n up to which all entries are free: those before the last flush have gone
+	                                * or were squashed */
 	uint32_t capacity;
 };
 
 /* What delivery moves on with every instruction, apart so that a loop may keep it in registers. */
 struct delivered {
 	uint64_t next;                 /* earliest fetch of the next packet */
-	uint64_t into;                 /* cycle in which the youngest instruction entered the uop queue, which is in order */
-	uint64_t deliver;              /* uop cache, loop buffer: cycle now delivered in, uops and windows of it used up */
+	uint64_t into;                 /* cycle in which the youngest instruction entered the uop queue, which is in
+	                                * order */
+	uint64_t deliver;              /* uop cache, loop buffer: cycle now delivered in, uops and windows of it used
+	                                * up */
 	uint32_t deliver_uops, deliver_windows;
 	struct uop_lines lines;
 	uint32_t loop_uops;            /* since the last taken branch */
@@ -62,16 +66,19 @@ struct frontend {
 
 	enum fetch_path path;          /* of the present packet */
 	bool broken;                   /* the next instruction starts a new packet: a taken branch, a flush */
-	bool follows;                  /* ... which may be in the cycle of the one before: prediction gives two blocks in one */
+	bool follows;                  /* ... which may be in the cycle of the one before: prediction gives two
+	                                * blocks in one */
 	uint64_t window;               /* of the present packet: pc / window bytes, or fetch blocks */
-	uint64_t here, here_bytes;     /* code that comes from where the youngest did: from the window of the uop cache in delivery,
-	                                  or through the decoders, within block, line and the window in building; 0 bytes: unknown */
+	uint64_t here, here_bytes;     /* code that comes from where the youngest did: from the window of the uop cache
+	                                * in delivery, or through the decoders, within block, line and the window in
+	                                * building; 0 bytes: unknown */
 	struct delivered run;
 	uint64_t fetch;                /* cycle the present packet was fetched in */
 	uint64_t bytes_at;             /* ... its bytes had come */
 	uint64_t packet;               /* number of the present packet */
 	uint64_t lookup;               /* where branch prediction runs ahead: cycle of its next look-up */
-	uint64_t block;                /* ... pc / branch.lookup of its last; UINT64_MAX: what comes next needs another */
+	uint64_t block;                /* ... pc / branch.lookup of its last; UINT64_MAX: what comes next needs
+	                                * another */
 	uint64_t known;                /* ... and the cycle of that */
 	uint32_t looked;               /* ... and the look-ups in it so far; UINT32_MAX: the next is in another */
 
@@ -130,13 +137,16 @@ static inline void queue_flush(struct stage_queue *q)
 /* What comes in a packet of its own is fetched in a later cycle where this one is full. */
 static inline void delivery_next(const struct frontend *f, struct delivered *d)
 {
-	d->next = later(d->next, d->deliver + (d->deliver_uops >= (unsigned)f->desc->uopcache_width || d->deliver_windows >= 2));
+	d->next = later(d->next,
+	                d->deliver + (d->deliver_uops >= (unsigned)f->desc->uopcache_width || d->deliver_windows >= 2));
 }
 
 /* What was delivered in d->deliver enters the uop queue, and waits for room there. */
-static inline uint64_t delivery_into(const struct frontend *f, struct delivered *d, const struct insn *in, unsigned uops)
+static inline uint64_t delivery_into(const struct frontend *f, struct delivered *d, const struct insn *in,
+                                     unsigned uops)
 {
-	uint64_t into = d->deliver + (unsigned)f->desc->uopcache_latency, room = queue_free(&f->uops, in->slots ? in->slots : 1);
+	uint64_t into = d->deliver + (unsigned)f->desc->uopcache_latency,
+		 room = queue_free(&f->uops, in->slots ? in->slots : 1);
 
 	if (room > into) {
 		d->deliver += room - into;
@@ -160,7 +170,8 @@ static inline void delivery_take(const struct frontend *f, struct delivered *d, 
 }
 
 /* From the uop cache or the loop buffer. */
-static inline uint64_t delivery_cached(const struct frontend *f, struct delivered *d, const struct insn *in, unsigned uops)
+static inline uint64_t delivery_cached(const struct frontend *f, struct delivered *d, const struct insn *in,
+                                       unsigned uops)
 {
 	delivery_take(f, d, uops);
 	return delivery_into(f, d, in, uops);
@@ -173,7 +184,8 @@ static inline bool frontend_goes_on(const struct frontend *f, const struct insn 
 }
 
 /* From the uop cache, which may be read line by line. */
-static inline uint64_t delivery_read(const struct frontend *f, struct delivered *d, const struct insn *in, unsigned uops)
+static inline uint64_t delivery_read(const struct frontend *f, struct delivered *d, const struct insn *in,
+                                     unsigned uops)
 {
 	if (!d->lines.most)
 		return delivery_cached(f, d, in, uops);
@@ -182,7 +194,8 @@ static inline uint64_t delivery_read(const struct frontend *f, struct delivered 
 }
 
 /* One for which that holds, from the uop cache, not microcoded. */
-static inline void frontend_cached_on(const struct frontend *f, struct delivered *d, const struct insn *in, struct fetched *out)
+static inline void frontend_cached_on(const struct frontend *f, struct delivered *d, const struct insn *in,
+                                      struct fetched *out)
 {
 	unsigned uops = insn_decode_uops(in);
 	uint64_t into = delivery_read(f, d, in, uops);
@@ -243,7 +256,10 @@ static inline void frontend_left(struct frontend *f, uint64_t cycle)
 void frontend_taken(struct frontend *f, const struct insn *in, const struct prediction *p);
 /* The sequencer is busy with the instruction just delivered: nothing behind it is offered before `avail`. */
 void frontend_hold(struct frontend *f, uint64_t avail);
-/* All that was fetched after the instruction last committed is squashed; fetch starts anew in `cycle`. `packet`: see frontend_mark. */
+/*
+ * All that was fetched after the instruction last committed is squashed; fetch starts anew in `cycle`. `packet`: see
+ * frontend_mark.
+ */
 void frontend_redirect(struct frontend *f, uint64_t cycle, uint64_t packet);
 /* The present packet, to come back to after a walk of the wrong path. */
 static inline uint64_t frontend_mark(const struct frontend *f)

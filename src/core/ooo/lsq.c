@@ -50,7 +50,10 @@ void lsq_violation(struct lsq *q, uint64_t pc, uint64_t store_pc)
 	if (!q->desc->memdep_entries)
 		return;
 	uint32_t *load = &q->set[set_index(q, pc)], *store = &q->set[set_index(q, store_pc)];
-	uint32_t set = *load && *store ? (*load < *store ? *load : *store) : *load ? *load : *store ? *store : set_index(q, pc) + 1;
+	uint32_t set = *load && *store ? (*load < *store ? *load : *store)
+	               : *load         ? *load
+	               : *store        ? *store
+	                               : set_index(q, pc) + 1;
 	*load = *store = set;
 	/* The store that was missed is in the queue already: the load that runs again is to wait for it. */
 	uint64_t n = q->nr_stores, oldest = n > q->mask ? n - q->mask : 0;
@@ -75,8 +78,8 @@ static uint64_t take_write(struct lsq *q, uint64_t start)
 }
 
 /*
- * The cycle in which a store to blocks of store_queue.merge_bytes leaves the queue, at the earliest from `from` on. Of stores to one block
- * MERGE_WIDTH leave in a cycle, of those to several (`alone`) one, with no other.
+ * The cycle in which a store to blocks of store_queue.merge_bytes leaves the queue, at the earliest from `from` on. Of
+ * stores to one block MERGE_WIDTH leave in a cycle, of those to several (`alone`) one, with no other.
  */
 static uint64_t leave_to_merge(struct lsq *q, uint64_t from, bool alone)
 {
@@ -92,8 +95,8 @@ static uint64_t leave_to_merge(struct lsq *q, uint64_t from, bool alone)
 }
 
 /*
- * Stores that follow each other to the same block are one write as long as it has not begun. Returns the start of the last write of
- * this one, and in *first that of its first.
+ * Stores that follow each other to the same block are one write as long as it has not begun. Returns the start of the
+ * last write of this one, and in *first that of its first.
  */
 static uint64_t write_merged(struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t from, uint64_t *first)
 {
@@ -177,7 +180,8 @@ int lsq_init(struct lsq *q, const struct core_desc *desc, struct memory *memory)
 	q->desc = desc;
 	q->memory = memory;
 	q->loads_to_clear = (uint64_t)desc->memdep_clear;
-	uint64_t entries = (uint64_t)(desc->load_queue_entries > desc->store_queue_entries ? desc->load_queue_entries : desc->store_queue_entries);
+	uint64_t entries = (uint64_t)(desc->load_queue_entries > desc->store_queue_entries ? desc->load_queue_entries
+	                                                                                   : desc->store_queue_entries);
 	for (q->mask = 63; q->mask < entries; )
 		q->mask = 2 * q->mask + 1;
 	q->aliases = desc->alias4k_penalty || desc->load_queue_restart;

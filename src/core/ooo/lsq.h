@@ -44,7 +44,8 @@ struct lsq {
 
 	uint64_t drain_start, drain_done; /* of the youngest store; drain starts never decrease */
 	uint32_t drain_used;           /* started in drain_start */
-	uint64_t merge_start;          /* store_queue.merge_bytes: cycle in which the youngest stores leave for their write */
+	uint64_t merge_start;          /* store_queue.merge_bytes: cycle in which the youngest stores leave for their
+	                                * write */
 	uint32_t merge_used;           /* in that cycle */
 	struct merge merge;
 	uint64_t wrote[MERGE_STORES];  /* [store % MERGE_STORES]: start of its last write */
@@ -66,7 +67,10 @@ struct lsq_answer {
 int  lsq_init(struct lsq *q, const struct core_desc *desc, struct memory *memory);
 void lsq_fini(struct lsq *q);
 
-/* Of a ring of `entries`, `taken` so far: where the one stands that leaves the n-th entry to who comes next; -1: it is free. */
+/*
+ * Of a ring of `entries`, `taken` so far: where the one stands that leaves the n-th entry to who comes next; -1: it is
+ * free.
+ */
 static inline int64_t lsq_holder(const struct lsq *q, uint64_t taken, int32_t entries, unsigned n)
 {
 	uint64_t last = taken + (n < (unsigned)entries ? n : (unsigned)entries);

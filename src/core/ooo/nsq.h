@@ -1,10 +1,12 @@
 /*
- * The non-scheduling queue in front of schedulers (AMD: of floating point): uops whose scheduler is full wait in it, in order, and
- * dispatch goes on until the queue is full, too. Nothing issues from it: of what waits for operands, the schedulers alone choose.
+ * The non-scheduling queue in front of schedulers (AMD: of floating point): uops whose scheduler is full wait in it, in
+ * order, and dispatch goes on until the queue is full, too. Nothing issues from it: of what waits for operands, the
+ * schedulers alone choose.
  *
- * A scheduler is a heap of the cycles in which those in it leave. Since uops come in program order, and enter in it, the next
- * enters when the first of those leaves, where there are as many as it has entries. To which scheduler it goes, and for which port it
- * waits there, is settled when it enters: to the port that the fewest wait for, of any scheduler with room.
+ * A scheduler is a heap of the cycles in which those in it leave. Since uops come in program order, and enter in it,
+ * the next enters when the first of those leaves, where there are as many as it has entries. To which scheduler it
+ * goes, and for which port it waits there, is settled when it enters: to the port that the fewest wait for, of any
+ * scheduler with room.
  */
 #ifndef CYCLEWISE_CORE_OOO_NSQ_H
 #define CYCLEWISE_CORE_OOO_NSQ_H
@@ -32,7 +34,8 @@ struct nsq {
 	uint64_t enter[NSQ_RING];           /* [n % ring]: cycle in which the n-th enters its scheduler */
 	uint8_t feeds[CORE_PORTS];              /* a bit for each scheduler that feeds the port */
 	struct departures in[CORE_SCHEDULERS];
-	struct departures on[CORE_PORTS];          /* of those in schedulers, by the port that they are bound to; entries: SCHEDULER_MOST */
+	struct departures on[CORE_PORTS];          /* of those in schedulers, by the port that they are bound to;
+	                                            * entries: SCHEDULER_MOST */
 };
 
 static inline void departures_push(struct departures *l, uint64_t cycle)
@@ -104,9 +107,9 @@ static inline unsigned nsq_schedulers(const struct nsq *w, unsigned ports)
 }
 
 /*
- * The next uop, for any of `ports`, dispatched in `dispatch`: the cycle in which it enters the scheduler of *place, to wait for its port.
- * That is the port with the fewest that wait for it, of those that a scheduler with room feeds; where all are full, of those that the
- * first with room does.
+ * The next uop, for any of `ports`, dispatched in `dispatch`: the cycle in which it enters the scheduler of *place, to
+ * wait for its port. That is the port with the fewest that wait for it, of those that a scheduler with room feeds;
+ * where all are full, of those that the first with room does.
  */
 static inline uint64_t nsq_enter(struct nsq *w, unsigned ports, uint64_t dispatch, struct nsq_place *place)
 {

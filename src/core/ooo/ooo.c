@@ -81,7 +81,8 @@ static void retire(struct ooo *o, struct attempt *a)
 				continue;
 			if (o->desc->forward_renamed)
 				note_renamed_store(o, a, s);
-			a->drain = lsq_add_store(&o->lsq, in->pc, s->addr, s->bytes, a->known, a->data, a->leave, o->record);
+			a->drain = lsq_add_store(&o->lsq, in->pc, s->addr, s->bytes, a->known, a->data, a->leave,
+			                         o->record);
 			o->stores_freed = later(o->stores_freed, a->drain);
 			if (stores)
 				stores--;
@@ -107,7 +108,10 @@ static void suppose_accesses(struct ooo *o, const struct attempt *a)
 	memory_suppose(o->memory, false, a->in->flags & INSN_LOAD ? a->never : a->never & PSV_ST_TLB);
 }
 
-/* Something is supposed of the attempt in hand. Of a branch never mispredicted: the prediction that it should have had. */
+/*
+ * Something is supposed of the attempt in hand. Of a branch never mispredicted: the prediction that it should
+ * have had.
+ */
 static void suppose(struct ooo *o, struct attempt *a, const struct step *next, size_t ahead, bool taken)
 {
 	bool known = ahead && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
@@ -115,7 +119,8 @@ static void suppose(struct ooo *o, struct attempt *a, const struct step *next, s
 	suppose_accesses(o, a);
 	if (a->never & PSV_FL_MB && a->predicted.mispredicted)
 		a->predicted = (struct prediction){
-			.target = known ? code_insn(o->code, next->insn)->pc : a->in->target, .taken = taken, .btb = BTB_FIRST,
+			.target = known ? code_insn(o->code, next->insn)->pc : a->in->target, .taken = taken,
+			.btb = BTB_FIRST,
 		};
 	if (a->never & PSV_FL_EX && a->step->flags & STEP_FAULT)
 		a->predicted = (struct prediction){ .taken = true, .btb = BTB_FIRST };
@@ -159,7 +164,8 @@ static void follow(struct ooo *o, const struct attempt *a, const struct forecast
 			wrong_path(o, c, a->chain_end);
 		}
 		frontend_redirect(&o->front, a->chain_end + (unsigned)d->branch_mispredict, packet);
-	} else if (taken || a->step->flags & STEP_FAULT) { /* what faults comes here where that is supposed to cost nothing */
+	} else if (taken || a->step->flags & STEP_FAULT) { /* what faults comes here where that is supposed to cost
+	                                                    * nothing */
 		frontend_taken(&o->front, in, &a->predicted);
 	}
 }
@@ -228,8 +234,9 @@ static uint16_t ports_of_pair(const struct ooo *o, const struct attempt *a, cons
 static inline bool is_plain(const struct ooo *o, const struct insn *in, const struct step *s)
 {
 	return in->nr_uops == 1 && in->slots == 1 && in->nr_compute == 1 && !in->nr_addr && !o->fused &&
-		!(in->flags & (NOT_PLAIN | INSN_BRANCH | INSN_MOVE | INSN_REP | INSN_SERIALIZE | INSN_SYSCALL | INSN_FLUSH)) &&
-		!(s->flags & (STEP_ENTER | STEP_FAULT));
+	       !(in->flags &
+	         (NOT_PLAIN | INSN_BRANCH | INSN_MOVE | INSN_REP | INSN_SERIALIZE | INSN_SYSCALL | INSN_FLUSH)) &&
+	       !(s->flags & (STEP_ENTER | STEP_FAULT));
 }
 
 /* Then this is what one() would do, by a short way: the same stages with what they cannot need left out. */
@@ -280,7 +287,8 @@ static void used_up(struct ooo *o, const struct forecast *c)
 static void one(struct ooo *o, const struct step *s, const struct insn *in, uint32_t nr_steps, size_t ahead)
 {
 	const struct step *next = s + nr_steps;
-	struct attempt a;              /* begin() sets what is not set here: clearing it all would cost as much as a stage */
+	struct attempt a;              /* begin() sets what is not set here: clearing it all would cost as much as a
+	                                * stage */
 	const struct forecast none = { 0 }, *c = foresee_wanted(in, s) ? o->forecast++ : &none;
 	bool taken = s->flags & STEP_TAKEN;
 	uint16_t flags = (uint16_t)((taken ? TIMED_TAKEN : 0) | (s->flags & STEP_COUNTED ? TIMED_COUNTED : 0));
@@ -288,7 +296,8 @@ static void one(struct ooo *o, const struct step *s, const struct insn *in, uint
 	if (s->flags & STEP_ENTER) {
 		flags |= TIMED_ENTER;
 		if (o->started && !o->front.broken) /* a signal came between two instructions */
-			frontend_redirect(&o->front, o->commit_cycle + (unsigned)o->desc->exception_latency, frontend_mark(&o->front));
+			frontend_redirect(&o->front, o->commit_cycle + (unsigned)o->desc->exception_latency,
+			                  frontend_mark(&o->front));
 	}
 	o->started = true;
 	a.index = s->insn;
@@ -356,7 +365,8 @@ static void ooo_foresee(struct core *core, const struct step *s, size_t n, size_
 	foresight_batch(((struct ooo *)core)->foresight, s, n, ahead, out);
 }
 
-static void ooo_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead, const struct foreseen *f)
+static void ooo_batch_foreseen(struct core *core, const struct step *s, size_t n, size_t ahead,
+                               const struct foreseen *f)
 {
 	struct ooo *o = (struct ooo *)core;
 	const struct forecasts seen = forecasts_of(f);

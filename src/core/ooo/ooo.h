@@ -27,7 +27,8 @@
 
 enum {
 	ROB_RING = 8192,               /* slots; more than any reorder buffer and the uops of an instruction */
-	OUT_RECORDS = 1600,            /* timed records to the sink: few, so that they are still near when it copies them */
+	OUT_RECORDS = 1600,            /* timed records to the sink: few, so that they are still near when it copies
+	                                * them */
 	OUT_ROOM = 1200,               /* more than one instruction can append: two walks of WRONG_MAX and itself */
 	MAX_ACCESS = 64,               /* accesses of one instruction that are timed one by one */
 	NO_SCHEDULER = 0xff,
@@ -85,7 +86,8 @@ struct ooo {
 	struct binder binder;          /* load_queue.data_ports, too */
 	uint16_t counted;              /* ports whose uops are counted, for it */
 	uint16_t data_ports;           /* those that bring in what is loaded */
-	unsigned nr_queued;            /* uops of the attempt in hand that go through the queue in front of schedulers */
+	unsigned nr_queued;            /* uops of the attempt in hand that go through the queue in front of
+	                                * schedulers */
 	uint32_t nr_memory;            /* loads and stores dispatched in ... */
 	uint64_t memory_cycle;
 	uint16_t port[256];            /* of the attempt in hand: ports each uop may issue on, one where bound */
@@ -121,8 +123,8 @@ struct ooo {
 };
 
 /*
- * Whether it may be a move that rename eliminates: then it shares its source's register, and no lack of them holds it up, not even
- * where rename.move_slots are used up and it takes one after all.
+ * Whether it may be a move that rename eliminates: then it shares its source's register, and no lack of them holds it
+ * up, not even where rename.move_slots are used up and it takes one after all.
  */
 static inline bool may_share(const struct ooo *o, const struct insn *in)
 {
@@ -139,7 +141,8 @@ struct attempt {
 	struct prediction predicted;
 	const struct uop *uop;
 	uint32_t nr_uops, slots;
-	uint16_t pair_ports;           /* first of a macro-fused pair: those of the branch that it issues with; 0: it is none */
+	uint16_t pair_ports;           /* first of a macro-fused pair: those of the branch that it issues with; 0: it
+	                                * is none */
 	bool fused;                    /* second of one */
 	bool eliminated;               /* a move done at rename */
 	bool stack_sync;               /* one of its slots is the uop that brings the stack pointer up to date */
@@ -149,7 +152,8 @@ struct attempt {
 	uint32_t slot_position;        /* slots of older instructions in the cycle of `dispatch` */
 	uint8_t dispatch_wait, issue_wait;
 	uint8_t holds_entry;           /* cycles that the uop in hand keeps its scheduler entry beyond its issue */
-	uint8_t queued;                /* 1: its last uop that may have waited in the queue in front of its scheduler, did */
+	uint8_t queued;                /* 1: its last uop that may have waited in the queue in front of its
+	                                * scheduler, did */
 	uint64_t dispatch_by, issue_by;/* record number + 1; 0: none */
 
 	uint64_t ready, issue, complete;
@@ -188,8 +192,12 @@ static inline struct renaming_place place_of(const struct ooo *o, const struct i
 	return (struct renaming_place){ by, o->reg_by[index], base, index };
 }
 
-/* The attempt's result in `reg`, there from `ready` on; `by`: the record it comes from + 1. Gives back a move slot that the old value held. */
-static inline void write_register(struct ooo *o, const struct attempt *a, uint8_t reg, uint64_t ready, uint64_t by, uint8_t flags)
+/*
+ * The attempt's result in `reg`, there from `ready` on; `by`: the record it comes from + 1. Gives back a move slot that
+ * the old value held.
+ */
+static inline void write_register(struct ooo *o, const struct attempt *a, uint8_t reg, uint64_t ready, uint64_t by,
+                                  uint8_t flags)
 {
 	if (o->reg_flags[reg] & REG_ELIMINATED)
 		release_at(&o->held, HELD_MOVE + bank_of(reg), a->dispatch + MOVE_RELEASE);
@@ -220,7 +228,10 @@ static inline uint16_t record_flags(const struct insn *in, const struct fetched 
 /* ooo.c */
 void ooo_flush_out(struct ooo *o);
 
-/* wrongpath.c: fetches the wrong path of `c`, which o->run and o->access begin with, until `squash`, records included. */
+/*
+ * wrongpath.c: fetches the wrong path of `c`, which o->run and o->access begin with, until `squash`, records
+ * included.
+ */
 void wrong_path(struct ooo *o, const struct forecast *c, uint64_t squash);
 /* The same for steps that are on the right path and will run again: s[0..n). */
 void squashed_path(struct ooo *o, const struct step *s, size_t n, uint64_t squash);

@@ -63,10 +63,11 @@ static inline uint64_t ports_first(const struct ports *p, unsigned lane, uint64_
 }
 
 /*
- * The first cycle at or after `cycle` in which one of `lanes` (a bit each) is free, and `unit` too unless that is 0; *lane: the lowest
- * that is. UINT64_MAX where there are no lanes. Does not book.
+ * The first cycle at or after `cycle` in which one of `lanes` (a bit each) is free, and `unit` too unless that is 0;
+ * *lane: the lowest that is. UINT64_MAX where there are no lanes. Does not book.
  */
-static inline uint64_t ports_first_of(const struct ports *p, unsigned lanes, unsigned unit, uint64_t cycle, unsigned *lane)
+static inline uint64_t ports_first_of(const struct ports *p, unsigned lanes, unsigned unit, uint64_t cycle,
+                                      unsigned *lane)
 {
 	uint64_t first = UINT64_MAX;
 
@@ -109,9 +110,9 @@ static inline uint64_t ports_first_run(const struct ports *p, unsigned lane, uin
 }
 
 /*
- * Holds a unit for `length` cycles from `cycle` on, in which it is free. Where an older uop has booked it already, what is left is
- * held behind that: in hardware the older one, which was not ready yet, would wait for the younger. The sum of the cycles is right,
- * and it is the younger uop's successors that are late instead.
+ * Holds a unit for `length` cycles from `cycle` on, in which it is free. Where an older uop has booked it already, what
+ * is left is held behind that: in hardware the older one, which was not ready yet, would wait for the younger. The sum
+ * of the cycles is right, and it is the younger uop's successors that are late instead.
  */
 static inline void ports_hold(struct ports *p, unsigned lane, uint64_t cycle, unsigned length)
 {

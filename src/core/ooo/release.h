@@ -30,7 +30,10 @@ struct release_far {
 	uint8_t kind;
 };
 
-/* A count of each kind. A row is subtracted from another as four words: no count is below what it loses, so none borrows. */
+/*
+ * A count of each kind. A row is subtracted from another as four words: no count is below what it loses, so none
+ * borrows.
+ */
 union release_row {
 	uint8_t of[RELEASE_KINDS];
 	uint64_t word[RELEASE_KINDS / 8];

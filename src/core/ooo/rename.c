@@ -1,6 +1,6 @@
 /*
- * Rename and dispatch of the detailed core: the choice of ports where it is not by counts alone, reasons for waits, and the start.
- * The rest is in rename.h.
+ * Rename and dispatch of the detailed core: the choice of ports where it is not by counts alone, reasons for waits, and
+ * the start. The rest is in rename.h.
  */
 #include "core/ooo/rename.h"
 #include "core/order/pair.h"
@@ -24,8 +24,8 @@ uint16_t rename_compute_ports(const struct ooo *o, const struct attempt *a, uint
 }
 
 /*
- * Of several schedulers that could take the uop, the one with most room, less the `need` of the uops before it; its ports are what is
- * left to choose from.
+ * Of several schedulers that could take the uop, the one with most room, less the `need` of the uops before it; its
+ * ports are what is left to choose from.
  */
 static uint16_t choose_scheduler(const struct ooo *o, uint16_t ports, const uint8_t need[CORE_SCHEDULERS])
 {
@@ -61,7 +61,8 @@ unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE
 		uint16_t ports = uop_ports(o, a, &a->uop[i]);
 		struct bind_group *g = binder_group(&o->binder, ports);
 		if (g)
-			ports = bind_to(&o->binder, g, ports, a->dispatch, a->slot_position + (i < a->slots ? i : a->slots - 1));
+			ports = bind_to(&o->binder, g, ports, a->dispatch,
+			                a->slot_position + (i < a->slots ? i : a->slots - 1));
 		if (ports & (ports - 1) && !(ports & o->nsq.ports))
 			ports = choose_scheduler(o, ports, need);
 		if (g && g->kind == BIND_SPREAD)

@@ -1,7 +1,7 @@
 /*
  * Rename and dispatch of the detailed core: width, reorder buffer, queues, schedulers, physical registers, branch tags,
- * serialising instructions, eliminated moves, port binding. Inline, so that the short way of plain instructions in ooo.c
- * is the same code with what they cannot need left out: `plain` is a constant wherever it is passed.
+ * serialising instructions, eliminated moves, port binding. Inline, so that the short way of plain instructions in
+ * ooo.c is the same code with what they cannot need left out: `plain` is a constant wherever it is passed.
  *
  * Not modelled: a partial allocation of an instruction wider than what is free (all its entries must be).
  */
@@ -23,9 +23,12 @@ static inline void wait_for(struct wait *w, uint64_t cycle, enum dispatch_wait w
 		*w = (struct wait){ cycle, by, (uint8_t)why };
 }
 
-/* The last `need` of the entries that a queue of `entries`, of which `taken` were so far, gives next: who has it now. */
-static inline const struct holder *holder_of(const struct ooo *o, const struct holder *ring, uint64_t taken, uint64_t entries,
-                                             unsigned need)
+/*
+ * The last `need` of the entries that a queue of `entries`, of which `taken` were so far, gives next: who has it
+ * now.
+ */
+static inline const struct holder *holder_of(const struct ooo *o, const struct holder *ring, uint64_t taken,
+                                             uint64_t entries, unsigned need)
 {
 	return &ring[(taken + need - entries - 1) & o->ring_mask];
 }
@@ -64,9 +67,15 @@ struct limits {
 
 /* rename.c, seldom needed: */
 
-/* The ports that compute uops may use today: fused pairs and taken branches issue where branches do, wide vectors close ports. */
+/*
+ * The ports that compute uops may use today: fused pairs and taken branches issue where branches do, wide vectors close
+ * ports.
+ */
 uint16_t rename_compute_ports(const struct ooo *o, const struct attempt *a, uint16_t ports);
-/* Chooses ports (bound: one each; else those of one scheduler), counts the entries that takes; returns whose, as a bit set. */
+/*
+ * Chooses ports (bound: one each; else those of one scheduler), counts the entries that takes; returns whose, as a bit
+ * set.
+ */
 unsigned rename_assign_ports(struct ooo *o, struct attempt *a, uint8_t need[CORE_SCHEDULERS]);
 /* Why it waits until `most`: the last to lift is the reason; of several, the one nearest to commit. */
 struct wait rename_reason(const struct ooo *o, const struct attempt *a, const struct limits *l, uint64_t most);

@@ -30,12 +30,14 @@ static void piece_dispatch(struct ooo *o, struct attempt *a)
 	rename_dispatch(o, a, false);
 }
 
-static void piece_commit(struct ooo *o, struct attempt *a, uint64_t load_done, uint64_t store, uint32_t store_bytes, uint16_t flags)
+static void piece_commit(struct ooo *o, struct attempt *a, uint64_t load_done, uint64_t store, uint32_t store_bytes,
+                         uint16_t flags)
 {
 	attempt_commit(o, a);
 	a->drain = later(load_done, a->issue);
 	if (store_bytes) {
-		a->drain = lsq_add_store(&o->lsq, a->in->pc, store, store_bytes, a->issue + 1, later(load_done, a->issue + 1), a->leave, o->record);
+		a->drain = lsq_add_store(&o->lsq, a->in->pc, store, store_bytes, a->issue + 1,
+		                         later(load_done, a->issue + 1), a->leave, o->record);
 		o->stores_freed = later(o->stores_freed, a->drain);
 	}
 	if (load_done) {
@@ -56,11 +58,13 @@ static uint64_t piece_load(struct ooo *o, struct attempt *a, uint64_t cycle, uin
 
 	lsq_search(&o->lsq, addr, bytes, cycle, &q);
 	if (q.store && q.kind != SOURCE_PARTIAL)
-		return later(cycle + (unsigned)o->desc->l1d_latency, q.store->data + (unsigned)o->desc->forward_latency);
+		return later(cycle + (unsigned)o->desc->l1d_latency,
+		             q.store->data + (unsigned)o->desc->forward_latency);
 	if (q.store)
 		cycle = later(cycle, q.store->freed) + (unsigned)o->desc->forward_fail_penalty;
 	memory_load(o->memory, cycle, addr, bytes, a->in->pc, &m);
-	a->psv |= (uint16_t)((m.l1_miss ? PSV_ST_L1 : 0) | (m.tlb_miss ? PSV_ST_TLB : 0) | (m.llc_miss ? PSV_ST_LLC : 0));
+	a->psv |=
+		(uint16_t)((m.l1_miss ? PSV_ST_L1 : 0) | (m.tlb_miss ? PSV_ST_TLB : 0) | (m.llc_miss ? PSV_ST_LLC : 0));
 	a->level = m.level;
 	a->merged = m.tlb_merged ? MERGED_DTLB : 0;
 	return m.done;
@@ -70,7 +74,8 @@ void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
 {
 	const struct core_desc *d = o->desc;
 	const struct insn *in = a->in;
-	struct rep_span load = { a->step, a->step + a->nr_steps, 0, STEP_LOAD }, store = { a->step, a->step + a->nr_steps, 0, STEP_STORE };
+	struct rep_span load = { a->step, a->step + a->nr_steps, 0, STEP_LOAD },
+			store = { a->step, a->step + a->nr_steps, 0, STEP_STORE };
 	bool fast = in->flags & INSN_STORE;
 	uint32_t read_bytes;
 	uint64_t count = repeat_iterations(a->step, a->nr_steps, &read_bytes);
@@ -87,11 +92,13 @@ void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
 	/* Slow ones: as many iterations in a piece as make the cycles of a line. */
 	uint64_t per_piece = fast ? PIECE : PIECE / 8;
 	read_bytes = fast ? PIECE : read_bytes * (uint32_t)per_piece;
-	step_cycles = fast ? (PIECE + (unsigned)d->repeat_bytes - 1) / (unsigned)d->repeat_bytes : per_piece * (unsigned)d->repeat_slow;
+	step_cycles = fast ? (PIECE + (unsigned)d->repeat_bytes - 1) / (unsigned)d->repeat_bytes
+	                   : per_piece * (unsigned)d->repeat_slow;
 	a->nr_uops = 0;
 	for (bool first = true; ; first = false) {
 		uint64_t from = 0, to = 0, done = 0;
-		uint32_t written = rep_span_take(&store, PIECE, &to), read = rep_span_take(&load, written ? written : read_bytes, &from);
+		uint32_t written = rep_span_take(&store, PIECE, &to),
+			 read = rep_span_take(&load, written ? written : read_bytes, &from);
 		uint64_t left = fast ? (read || written) : count;
 		if (!first) {
 			if (!left)

@@ -3,17 +3,16 @@
  * behind a squash, which will run again.
  *
  * They use fetch, the instruction cache and TLB, the uop cache and the queues of the front end, issue slots and
- * reorder-buffer entries. With branch.wrong_path = full they also take load-queue and store-queue entries, physical registers
- * and, where they cannot issue before the squash, scheduler entries; they wait for their operands; and the loads and stores
- * whose address is known (core/order/converge.c) translate it and ask for its line, with all that a miss takes and leaves behind. A load
- * whose address is not known takes as long as a hit in L1D and touches nothing.
+ * reorder-buffer entries. With branch.wrong_path = full they also take load-queue and store-queue entries, physical
+ * registers and, where they cannot issue before the squash, scheduler entries; they wait for their operands; and the
+ * loads and stores whose address is known (core/order/converge.c) translate it and ask for its line, with all that a
+ * miss takes and leaves behind. A load whose address is not known takes as long as a hit in L1D and touches nothing.
  *
- * Whatever the wrong path holds, it gives back at the squash, before which nothing on the right path can dispatch behind it;
- * what is older has chosen first. So nothing has to be undone, and ports need not be booked: nobody contends for them but
- * the wrong path itself.
- * Not modelled: just that; schedulers full of what still issues before the squash; branches of the wrong path that
- * would be found mispredicted in turn; unpipelined units that are still busy after the squash; loads that read from older
- * stores in flight (their lines are asked for by the stores, too).
+ * Whatever the wrong path holds, it gives back at the squash, before which nothing on the right path can dispatch
+ * behind it; what is older has chosen first. So nothing has to be undone, and ports need not be booked: nobody contends
+ * for them but the wrong path itself. Not modelled: just that; schedulers full of what still issues before the squash;
+ * branches of the wrong path that would be found mispredicted in turn; unpipelined units that are still busy after the
+ * squash; loads that read from older stores in flight (their lines are asked for by the stores, too).
  */
 #include "core/ooo/ooo.h"
 
@@ -28,7 +27,8 @@ struct walk {
 	uint32_t used;                 /* slots in that cycle */
 	uint64_t slots;                /* ROB entries it would hold */
 	bool blocked;                  /* nothing more dispatches */
-	const struct insn *first_of_pair; /* the youngest, where it may make a pair with a branch behind it; else NULL */
+	const struct insn *first_of_pair; /* the youngest, where it may make a pair with a branch behind it; else
+	                                   * NULL */
 
 	/* full */
 	uint32_t loads, stores;        /* queue entries it would hold */
@@ -46,7 +46,9 @@ static struct walk walk_begin(struct ooo *o, uint64_t squash)
 	if (o->full)
 		memcpy(o->wrong_ready, o->reg_ready, sizeof o->wrong_ready);
 	struct timed *out = &o->out[o->nr_out];
-	return (struct walk){ .squash = squash, .cycle = o->rename_cycle, .used = o->rename_used, .first = out, .next = out };
+	return (struct walk){
+		.squash = squash, .cycle = o->rename_cycle, .used = o->rename_used, .first = out, .next = out
+	};
 }
 
 static void walk_end(struct ooo *o, const struct walk *w)
@@ -61,11 +63,11 @@ static void walk_end(struct ooo *o, const struct walk *w)
 /* --- dispatch ---------------------------------------------------------------------------------------- */
 
 /*
- * Of a structure whose entries are freed in order: the cycle from which `n` more are free, where `right` were taken on the right
- * path, their holders in `ring`, and `wrong` behind them. UINT64_MAX: only the squash frees them.
+ * Of a structure whose entries are freed in order: the cycle from which `n` more are free, where `right` were taken on
+ * the right path, their holders in `ring`, and `wrong` behind them. UINT64_MAX: only the squash frees them.
  */
-static inline uint64_t entries_free(const struct holder *ring, uint64_t mask, uint64_t entries, uint64_t right, uint64_t wrong,
-                                    uint64_t n)
+static inline uint64_t entries_free(const struct holder *ring, uint64_t mask, uint64_t entries, uint64_t right,
+                                    uint64_t wrong, uint64_t n)
 {
 	uint64_t last = right + wrong + n;
 
@@ -103,7 +105,8 @@ static inline uint64_t take_entries(const struct ooo *o, struct walk *w, const s
 	for (unsigned b = 0; b < NR_BANKS && !may_share(o, in); b++) {
 		unsigned n = b == BANK_INTEGER ? in->nr_integer : in->nr_vector;
 		if (n)
-			cycle = later(cycle, entries_free(o->reg[b], o->ring_mask, (uint64_t)o->reg_usable[b], o->nr_regs[b], w->regs[b], n));
+			cycle = later(cycle, entries_free(o->reg[b], o->ring_mask, (uint64_t)o->reg_usable[b],
+			                                  o->nr_regs[b], w->regs[b], n));
 		w->regs[b] += n;
 	}
 	if (in->flags & INSN_LOAD && in->nr_loads) {
@@ -118,14 +121,16 @@ static inline uint64_t take_entries(const struct ooo *o, struct walk *w, const s
 }
 
 /* The cycle in which the attempt's first slot dispatches, or UINT64_MAX: not before the squash. */
-__attribute__((always_inline))
-static inline uint64_t walk_dispatch(const struct ooo *o, struct walk *w, const struct insn *in, unsigned slots, uint64_t cycle)
+__attribute__((always_inline)) static inline uint64_t walk_dispatch(const struct ooo *o, struct walk *w,
+                                                                    const struct insn *in, unsigned slots,
+                                                                    uint64_t cycle)
 {
 	unsigned width = (unsigned)o->desc->rename_width;
 
 	cycle = later(cycle, w->cycle + (w->used >= width));
 	cycle = later(cycle, o->serial_until);
-	cycle = later(cycle, entries_free(o->rob, o->ring_mask, (uint64_t)o->desc->rob_entries, o->nr_slots, w->slots, slots));
+	cycle = later(cycle,
+	              entries_free(o->rob, o->ring_mask, (uint64_t)o->desc->rob_entries, o->nr_slots, w->slots, slots));
 	if (o->full && slots)
 		cycle = later(cycle, take_entries(o, w, in));
 	if (cycle > w->squash)
@@ -194,9 +199,9 @@ static void walk_waits(struct ooo *o, struct walk *w, const struct insn *in, uin
 }
 
 /* It dispatches in `dispatch`, and is executed; what becomes of it before the squash goes into its record. */
-__attribute__((always_inline))
-static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn *in, const struct fetched *f, bool fused,
-                                uint64_t dispatch, struct timed *t)
+__attribute__((always_inline)) static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn *in,
+                                                               const struct fetched *f, bool fused, uint64_t dispatch,
+                                                               struct timed *t)
 {
 	uint64_t floor = dispatch + (in->nr_uops ? (unsigned)o->desc->issue_latency : 0), addr = 0, data = 0;
 
@@ -221,7 +226,8 @@ static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn
 			done = walk_access(o, w, in, first, t);
 		if (in->flags & INSN_LOAD) {
 			t->drain = reached(w, f, done);
-			done = done == UINT64_MAX ? done / 2 : done + in->load_extra + in->address_extra; /* half, lest latencies make it wrap */
+			/* half, lest latencies make it wrap */
+			done = done == UINT64_MAX ? done / 2 : done + in->load_extra + in->address_extra;
 			ready = later(ready, done);
 		}
 	}
@@ -232,7 +238,8 @@ static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t latency = in->dst_latency[i];
 
-		o->wrong_ready[in->dst[i]] = (latency & DST_WRITEBACK ? later(floor, addr) : ready) + (latency & (DST_WRITEBACK - 1u));
+		o->wrong_ready[in->dst[i]] =
+			(latency & DST_WRITEBACK ? later(floor, addr) : ready) + (latency & (DST_WRITEBACK - 1u));
 	}
 	if (later(ready, first) < w->squash)
 		t->ready = reached(w, f, later(dispatch, later(data, addr)));
@@ -243,9 +250,9 @@ static inline void walk_execute(struct ooo *o, struct walk *w, const struct insn
 /* --- one instruction --------------------------------------------------------------------------------- */
 
 /* What was fetched dispatches, or never does, and is recorded. */
-__attribute__((always_inline))
-static inline void walk_on(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, const struct fetched *f,
-                           bool fused, uint32_t flags)
+__attribute__((always_inline)) static inline void walk_on(struct ooo *o, struct walk *w, uint32_t index,
+                                                          const struct insn *in, const struct fetched *f, bool fused,
+                                                          uint32_t flags)
 {
 	unsigned slots = fused ? 0 : in->slots ? in->slots : 1;
 	struct timed *t = w->next;
@@ -283,8 +290,8 @@ static inline void walk_on(struct ooo *o, struct walk *w, uint32_t index, const 
 }
 
 /* Fetches one instruction; false: not before the squash. */
-__attribute__((always_inline))
-static inline bool walk_one(struct ooo *o, struct walk *w, uint32_t index, const struct insn *in, bool fused, uint32_t flags)
+__attribute__((always_inline)) static inline bool walk_one(struct ooo *o, struct walk *w, uint32_t index,
+                                                           const struct insn *in, bool fused, uint32_t flags)
 {
 	struct fetched f;
 
@@ -302,7 +309,8 @@ static bool walk_run(struct ooo *o, struct walk *w, const struct wrong_run *run)
 	const struct insn *in = code_insn(o->code, index);
 
 	for (; index < end; index++, in++) {
-		if (!walk_one(o, w, index, in, w->first_of_pair && pair_fuses(o->desc, w->first_of_pair, in), TIMED_WRONG))
+		if (!walk_one(o, w, index, in, w->first_of_pair && pair_fuses(o->desc, w->first_of_pair, in),
+		              TIMED_WRONG))
 			return false;
 		w->first_of_pair = in->flags & INSN_FUSES_NEXT ? in : NULL;
 	}

@@ -18,9 +18,12 @@ enum { BIND_UNEQUAL = 3 };
 /* Ports among which uops are shared by one rule, and where that stands. */
 struct bind_group {
 	enum bind_kind kind;
-	uint16_t ports;                /* and their twins, unless they alternate: with these, more than two can be used */
-	uint16_t rest;                 /* in turn: those behind the one bound last; spread: those without one in `cycle` */
-	uint32_t nr, most;             /* spread: uops that it got in `cycle`, and that it may; alternate: uops so far */
+	uint16_t ports;                /* and their twins, unless they alternate: with these, more than two can be
+	                                * used */
+	uint16_t rest;                 /* in turn: those behind the one bound last; spread: those without one in
+	                                * `cycle` */
+	uint32_t nr, most;             /* spread: uops that it got in `cycle`, and that it may; alternate: uops so
+	                                * far */
 	uint64_t cycle;
 };
 

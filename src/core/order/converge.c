@@ -156,7 +156,8 @@ struct meeting {
 	uint32_t wrong, right;
 };
 
-static bool find_meeting(struct converge *c, struct trail t, const struct step *right, const struct step *end, struct meeting *m)
+static bool find_meeting(struct converge *c, struct trail t, const struct step *right, const struct step *end,
+                         struct meeting *m)
 {
 	for (uint32_t n = 0; n < REACH; n++) {
 		uint32_t wrong = trail_next(&t);
@@ -201,8 +202,8 @@ static uint64_t hash_of(uint64_t addr)
 }
 
 /* The right path's instructions up to the meeting; returns the one there. */
-static const struct step *differ(struct converge *c, struct difference *d, const struct step *right, const struct step *end,
-                                 uint32_t nr)
+static const struct step *differ(struct converge *c, struct difference *d, const struct step *right,
+                                 const struct step *end, uint32_t nr)
 {
 	for (;; right++) {
 		right = right_insn(right, end);
@@ -247,7 +248,8 @@ static struct wrong_access follow(struct converge *c, struct difference *d, cons
 		struct wrong_access g = guess(c, s->insn);
 
 		a = other ? g : (struct wrong_access){ .addr = s->addr, .bytes = s->bytes };
-		differs |= (in->flags & INSN_LOAD) && ((hash_of(s->addr) | hash_of(s->addr + s->bytes - 1u)) & d->stored);
+		differs |=
+			(in->flags & INSN_LOAD) && ((hash_of(s->addr) | hash_of(s->addr + s->bytes - 1u)) & d->stored);
 	}
 	if (differs)
 		join(&d->dirty, &e->dst);
@@ -263,7 +265,10 @@ struct found {
 	unsigned slots;                /* of the reorder buffer, at least */
 };
 
-/* Counts an instruction; false: the reorder buffer cannot hold it. It may be the second of a fused pair where it is a branch. */
+/*
+ * Counts an instruction; false: the reorder buffer cannot hold it. It may be the second of a fused pair where it is a
+ * branch.
+ */
 static inline bool count(const struct converge *c, struct found *f, const struct insn *in)
 {
 	f->at++;
@@ -295,8 +300,8 @@ static bool alone(struct converge *c, struct trail *t, struct found *f, uint32_t
 }
 
 /* Both, as long as they do the same. */
-static bool together(struct converge *c, struct trail *t, struct found *f, struct difference *d, const struct step *right,
-                     const struct step *end)
+static bool together(struct converge *c, struct trail *t, struct found *f, struct difference *d,
+                     const struct step *right, const struct step *end)
 {
 	while (right != end && t->run != t->end && right->insn == t->run->first + t->done) {
 		const struct insn *in = code_insn(c->code, trail_next(t));

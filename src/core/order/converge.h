@@ -11,8 +11,8 @@
  * Ref: Eyerman, Van den Steen, Heirman and Hur, "Simulating wrong-path instructions in decoupled functional-first
  * simulation" (ISPASS 2023): reconstruction of instructions with convergence exploitation. The second rule is ours.
  *
- * Not modelled: that the two paths part again at a wrongly predicted branch and meet once more; stores of the wrong path
- * that its own loads read from.
+ * Not modelled: that the two paths part again at a wrongly predicted branch and meet once more; stores of the wrong
+ * path that its own loads read from.
  */
 #ifndef CYCLEWISE_CORE_ORDER_CONVERGE_H
 #define CYCLEWISE_CORE_ORDER_CONVERGE_H
@@ -43,8 +43,8 @@ void converge_free(struct converge *c);
 void converge_saw(struct converge *c, const struct step *s);
 
 /*
- * The accesses of the wrong path run[0..nr), as far as the reorder buffer can hold it, into out[], which has room for one an
- * instruction; returns how many, in order. The right path goes on with right[0..ahead), and its accesses.
+ * The accesses of the wrong path run[0..nr), as far as the reorder buffer can hold it, into out[], which has room for
+ * one an instruction; returns how many, in order. The right path goes on with right[0..ahead), and its accesses.
  */
 size_t converge_path(struct converge *c, const struct wrong_run *run, size_t nr, const struct step *right, size_t ahead,
                      struct wrong_access *out);

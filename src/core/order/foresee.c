@@ -176,15 +176,17 @@ static uint32_t wrong_path(struct foresight *f, uint64_t pc, struct foreseen *ou
 			if (p.taken) {
 				run->end = p;
 				run = NULL;
-				at = !p.target ? CODE_NONE : p.target == in->target ? find(f, &s->taken, p.target) : code_find(f->code, p.target);
+				at = !p.target                ? CODE_NONE
+				     : p.target == in->target ? find(f, &s->taken, p.target)
+				                              : code_find(f->code, p.target);
 				continue;
 			}
 		}
 		at = nr < s->nr ? last + 1 : find_next(f, s, last, in);
 	}
 	/*
-	 * What is handed on is to change no more, however far the reader is ahead: whether an instruction makes a pair with the
-	 * one behind it is known when that one is, so that the last one where the known code ends is left out.
+	 * What is handed on is to change no more, however far the reader is ahead: whether an instruction makes a pair
+	 * with the one behind it is known when that one is, so that the last one where the known code ends is left out.
 	 */
 	if (run && at == CODE_NONE && !--run->nr)
 		out->of[RUNS].bytes -= sizeof *run;
@@ -194,7 +196,8 @@ static uint32_t wrong_path(struct foresight *f, uint64_t pc, struct foreseen *ou
 /* --- the right path ---------------------------------------------------------------------------------- */
 
 /* Resolves the branch of `s`; `next`: the step behind it and its accesses, NULL where there is none. */
-static void resolve(struct foresight *f, const struct insn *in, const struct step *s, const struct step *next, struct prediction *p)
+static void resolve(struct foresight *f, const struct insn *in, const struct step *s, const struct step *next,
+                    struct prediction *p)
 {
 	bool known = next && step_kind(next) == STEP_INSN && !(next->flags & STEP_ENTER);
 
@@ -202,8 +205,8 @@ static void resolve(struct foresight *f, const struct insn *in, const struct ste
 }
 
 /* Reads the wrong path at `pc` behind what `c` is of; the right path goes on with [next, all). */
-static void go_wrong(struct foresight *f, struct forecast *c, uint64_t pc, const struct step *next, const struct step *all,
-                     struct foreseen *out)
+static void go_wrong(struct foresight *f, struct forecast *c, uint64_t pc, const struct step *next,
+                     const struct step *all, struct foreseen *out)
 {
 	size_t first = runs(out), ahead = (size_t)(all - next);
 
@@ -213,7 +216,8 @@ static void go_wrong(struct foresight *f, struct forecast *c, uint64_t pc, const
 	if (!f->converge || !c->nr_runs)
 		return;
 	ahead = ahead < STEP_AHEAD / 2 ? ahead : STEP_AHEAD / 2; /* as every batch has, lest its size should matter */
-	c->nr_accesses = (uint32_t)converge_path(f->converge, (const struct wrong_run *)out->of[RUNS].item + first, c->nr_runs, next, ahead, access_room(out));
+	c->nr_accesses = (uint32_t)converge_path(f->converge, (const struct wrong_run *)out->of[RUNS].item + first,
+	                                         c->nr_runs, next, ahead, access_room(out));
 	out->of[ACCESSES].bytes += c->nr_accesses * sizeof(struct wrong_access);
 }
 
@@ -313,7 +317,8 @@ bool foresight_same(const struct core_desc *a, const struct core_desc *b)
 			return false;
 	}
 	return !strcmp(a->predictor, b->predictor) && !strcmp(a->tage, b->tage) && !strcmp(a->history, b->history) &&
-		!strcmp(a->wrong_path, b->wrong_path) && !strcmp(a->isa, b->isa) && a->ideal.branch == b->ideal.branch && same_pairs(a, b);
+	       !strcmp(a->wrong_path, b->wrong_path) && !strcmp(a->isa, b->isa) && a->ideal.branch == b->ideal.branch &&
+	       same_pairs(a, b);
 }
 
 void foresight_free(struct foresight *f)

@@ -4,8 +4,8 @@
  * the one that models time.
  *
  * The wrong path is read from the real code by a copy of the predictor's speculative state, up to the most that a core
- * can hold; how much of it is fetched before the squash is for the core to find out (core/ooo/wrongpath.c). The addresses of its
- * loads and stores come from converge.c. branch.wrong_path says how much of this is done.
+ * can hold; how much of it is fetched before the squash is for the core to find out (core/ooo/wrongpath.c). The
+ * addresses of its loads and stores come from converge.c. branch.wrong_path says how much of this is done.
  */
 #ifndef CYCLEWISE_CORE_ORDER_FORESEE_H
 #define CYCLEWISE_CORE_ORDER_FORESEE_H
@@ -36,7 +36,10 @@ struct forecast {
 	uint32_t nr_accesses;          /* on that path */
 };
 
-/* Of a batch of steps: a forecast for each instruction that foresee_wanted(), in order, and all their runs and accesses. */
+/*
+ * Of a batch of steps: a forecast for each instruction that foresee_wanted(), in order, and all their runs and
+ * accesses.
+ */
 struct forecasts {
 	struct forecast *forecast;
 	struct wrong_run *run;
@@ -44,7 +47,10 @@ struct forecasts {
 	size_t nr, nr_runs, nr_accesses;
 };
 
-/* What is foreseen (core/core.h), as the model that foresees by this file has it: valid until the next batch is foreseen there. */
+/*
+ * What is foreseen (core/core.h), as the model that foresees by this file has it: valid until the next batch is
+ * foreseen there.
+ */
 struct forecasts forecasts_of(const struct foreseen *f);
 
 /* Whether the instruction of step `s` has a forecast. */

@@ -1,20 +1,23 @@
 /*
- * A uop cache that is read line by line, as Zen 5's: which instructions come in which cycle. Both models' front ends use it.
+ * A uop cache that is read line by line, as Zen 5's: which instructions come in which cycle. Both models' front ends
+ * use it.
  *
  * A line holds the next few instructions of the path that made it (a fused pair is one), from where a taken branch led,
- * over the ends of windows, up to a taken branch or the end of a page; what kinds of instructions they are and their lengths do
- * not matter. So many lines are read a cycle.
- * Of a window, those that begin in it count: as many as are read in a cycle are found by one look-up; where there are more, the
- * next look-up comes some cycles later. A window takes one of a cycle's reads even if no line begins in it, and where the path
- * comes into it in sequence, it is in a new cycle; where a taken branch led, it may be in the same one.
+ * over the ends of windows, up to a taken branch or the end of a page; what kinds of instructions they are and their
+ * lengths do not matter. So many lines are read a cycle. Of a window, those that begin in it count: as many as are read
+ * in a cycle are found by one look-up; where there are more, the next look-up comes some cycles later. A window takes
+ * one of a cycle's reads even if no line begins in it, and where the path comes into it in sequence, it is in a new
+ * cycle; where a taken branch led, it may be in the same one.
  *
- * Measured on Zen 5 (lines of 6, two a cycle, one cycle lost between look-ups), straight code of k instructions in each 64
- * bytes, by cycles of each 64 bytes: k/8 up to 14 (rename), 15: 2, 16: 2.33, 17: 2.67, 18 to 24: 3, 25: 3.33, 27: 4, 29: 4.67, 30
- * to 36: 5; so are mixtures of 5 to 28 within a percent, wherever in the 64 bytes the instructions are. Blocks that end in
- * a jump take half a cycle with a line, one with two, three with three; 7 to 18 of which the last are behind a window's end, two.
+ * Measured on Zen 5 (lines of 6, two a cycle, one cycle lost between look-ups), straight code of k instructions in each
+ * 64 bytes, by cycles of each 64 bytes: k/8 up to 14 (rename), 15: 2, 16: 2.33, 17: 2.67, 18 to 24: 3, 25: 3.33, 27: 4,
+ * 29: 4.67, 30 to 36: 5; so are mixtures of 5 to 28 within a percent, wherever in the 64 bytes the instructions are.
+ * Blocks that end in a jump take half a cycle with a line, one with two, three with three; 7 to 18 of which the last
+ * are behind a window's end, two.
  *
- * Not modelled: that a line holds six displacements and immediates (docs/measured/zen5.md), that a window in sequence shares a cycle with the one before where no line reaches into it and taken branches
- * go with both (1.6 cycles for 2), and that a short block overlaps with a window of three lines before or behind it (3 to 3.5 for 3 to 4).
+ * Not modelled: that a line holds six displacements and immediates (docs/measured/zen5.md), that a window in sequence
+ * shares a cycle with the one before where no line reaches into it and taken branches go with both (1.6 cycles for 2),
+ * and that a short block overlaps with a window of three lines before or behind it (3 to 3.5 for 3 to 4).
  */
 #ifndef CYCLEWISE_CORE_ORDER_LINES_H
 #define CYCLEWISE_CORE_ORDER_LINES_H
@@ -27,7 +30,8 @@
 enum { LINES_PAGE = 12 };              /* log2 of the bytes that no line goes beyond */
 
 struct uop_lines {
-	uint32_t each, most, again;    /* instructions of a line; lines a cycle, 0: not read so; cycles lost between look-ups */
+	uint32_t each, most, again;    /* instructions of a line; lines a cycle, 0: not read so; cycles lost between
+	                                * look-ups */
 	uint32_t room;                 /* instructions that the present line still takes */
 	uint32_t found;                /* lines of the present window that its last look-up still gives */
 	uint32_t used;                 /* reads of the present cycle, 1 to `most` */
@@ -46,7 +50,10 @@ static inline void lines_init(struct uop_lines *l, const struct core_desc *d)
 	l->used = l->most;
 }
 
-/* The path comes into a window, in the present cycle (`along`, which must have a read left) or in a later one. `straight`: in sequence, in one page. */
+/*
+ * The path comes into a window, in the present cycle (`along`, which must have a read left) or in a later one.
+ * `straight`: in sequence, in one page.
+ */
 static inline void lines_enter(struct uop_lines *l, bool along, bool straight)
 {
 	l->used = along ? l->used + 1 : 1;

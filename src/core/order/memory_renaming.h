@@ -1,16 +1,17 @@
 /*
  * Memory renaming: what the youngest stores wrote, by the registers that name the place.
  *
- * A load that names its place as one of them did, by the same base and index registers with the same values, gets at rename
- * what the store's data register holds or will hold, as an eliminated move does; its access is made all the same, and must be
- * over before it commits. Both are of one general register. A stack pointer that only pushes, pops, calls and returns have
- * moved is the same as before.
+ * A load that names its place as one of them did, by the same base and index registers with the same values, gets at
+ * rename what the store's data register holds or will hold, as an eliminated move does; its access is made all the
+ * same, and must be over before it commits. Both are of one general register. A stack pointer that only pushes, pops,
+ * calls and returns have moved is the same as before.
  *
- * Not modelled: wrong guesses, and what cores guess of addresses that come to the same place by other registers, or by one
- * that has just been written (a Zen 5 finds these in loops, and no longer with some 64 such pairs in one).
- * Ref: A. Fog, "Surprising new feature in AMD Ryzen 3000" (2019), for the conditions; measured on a Zen 5: no cycle from
- * store to load with up to 15 stores between them, one where the load extends the sign, 7 with more stores between, for vector
- * registers, for 1 and 2 bytes that zeros are put in front of, and with an index to the stack pointer.
+ * Not modelled: wrong guesses, and what cores guess of addresses that come to the same place by other registers, or by
+ * one that has just been written (a Zen 5 finds these in loops, and no longer with some 64 such pairs in one).
+ * Ref: A. Fog, "Surprising new feature in AMD Ryzen 3000" (2019), for the conditions; measured on a Zen 5: no cycle
+ * from store to load with up to 15 stores between them, one where the load extends the sign, 7 with more stores
+ * between, for vector registers, for 1 and 2 bytes that zeros are put in front of, and with an index to the stack
+ * pointer.
  */
 #ifndef CYCLEWISE_CORE_ORDER_MEMORY_RENAMING_H
 #define CYCLEWISE_CORE_ORDER_MEMORY_RENAMING_H
@@ -40,8 +41,8 @@ struct memory_renaming {
 };
 
 /*
- * Whether the load at `pc` is one of the last `known` that were asked for, which it is from now on. The oldest gives way, so a
- * loop of more of them finds none.
+ * Whether the load at `pc` is one of the last `known` that were asked for, which it is from now on. The oldest gives
+ * way, so a loop of more of them finds none.
  */
 static inline bool renaming_knows(uint64_t *load, uint32_t *next, uint32_t known, uint64_t pc)
 {
@@ -58,16 +59,23 @@ static inline uint8_t renaming_index(const struct insn *in)
 	return in->nr_addr == 2 ? in->addr[1] : REG_NONE;
 }
 
-/* Less than 4 bytes that are neither merged, computed with nor extended by their sign: a load that fills up with zeros. */
+/*
+ * Less than 4 bytes that are neither merged, computed with nor extended by their sign: a load that fills up with
+ * zeros.
+ */
 static inline bool renaming_zeros(const struct insn *in, unsigned bytes)
 {
 	return bytes < 4 && !in->nr_compute && !in->nr_data && !in->load_extra;
 }
 
-/* Whether it is a general register's access by at most base, index and displacement. `regs`: what it writes or stores, [nr]. */
+/*
+ * Whether it is a general register's access by at most base, index and displacement. `regs`: what it writes or stores,
+ * [nr].
+ */
 static inline bool renaming_takes(const struct insn *in, const uint8_t *regs, unsigned nr, unsigned bytes)
 {
-	if (!in->nr_addr || in->nr_addr > 2 || in->flags & (INSN_VECTOR_MEM | INSN_LOCKED | INSN_REP | INSN_BRANCH) || bytes > 8)
+	if (!in->nr_addr || in->nr_addr > 2 || in->flags & (INSN_VECTOR_MEM | INSN_LOCKED | INSN_REP | INSN_BRANCH) ||
+	    bytes > 8)
 		return false;
 	if ((in->nr_addr == 2 && in->stack == STACK_READS) || renaming_zeros(in, bytes))
 		return false;

@@ -2,9 +2,9 @@
  * Neighbours that a core makes one uop of: what both models ask of two instructions. What could make one at all is the
  * instruction set's to say (INSN_FUSES_NEXT, isa/code.c).
  *
- * The first has the slot and the uop, the second, a branch, inherits its times. Zen 5 was seen to fuse none of which a line of
- * code holds but a part. Not modelled: the second slot that a pair takes on Zen 3 where it reads memory, and that Zen 5 fuses a
- * copy of a register with arithmetic on the copy.
+ * The first has the slot and the uop, the second, a branch, inherits its times. Zen 5 was seen to fuse none of which a
+ * line of code holds but a part. Not modelled: the second slot that a pair takes on Zen 3 where it reads memory, and
+ * that Zen 5 fuses a copy of a register with arithmetic on the copy.
  */
 #ifndef CYCLEWISE_CORE_ORDER_PAIR_H
 #define CYCLEWISE_CORE_ORDER_PAIR_H
@@ -21,11 +21,15 @@ static inline bool pair_fuses(const struct core_desc *d, const struct insn *firs
 {
 	uint64_t last = second->pc + second->length - 1;
 
-	return d->decode_macro_fusion && second->branch == BRANCH_CONDITIONAL && second->pc == first->pc + first->length &&
-		(d->decode_fusion_across || (first->pc ^ last) < (uint64_t)d->cache_line);
+	return d->decode_macro_fusion && second->branch == BRANCH_CONDITIONAL &&
+	       second->pc == first->pc + first->length &&
+	       (d->decode_fusion_across || (first->pc ^ last) < (uint64_t)d->cache_line);
 }
 
-/* The branch that `in`, executed by step s[0], is fused with: what the step behind executes, if nothing comes between; NULL: none. */
+/*
+ * The branch that `in`, executed by step s[0], is fused with: what the step behind executes, if nothing comes between;
+ * NULL: none.
+ */
 static inline const struct insn *pair_second(const struct core_desc *d, const struct code *code, const struct insn *in,
                                              const struct step *s, const struct step *next, size_t ahead)
 {

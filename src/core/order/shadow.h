@@ -15,7 +15,13 @@
 #include <stdint.h>
 
 enum { SHADOW_FAR = 4095 };            /* stores back that a load may read from; older ones have left every queue */
-enum { SHADOW_NODES = 1 << 12, SHADOW_BUCKETS = 1 << 11, SHADOW_PLACES = 4096 / 8, SHADOW_BYTES = 8, WHOLE_STORE = 4096 };
+enum {
+	SHADOW_NODES = 1 << 12,
+	SHADOW_BUCKETS = 1 << 11,
+	SHADOW_PLACES = 4096 / 8,
+	SHADOW_BYTES = 8,
+	WHOLE_STORE = 4096
+};
 
 struct shadow_node {
 	uint64_t granule : 56, bytes : 8; /* bytes: written, a bit each */

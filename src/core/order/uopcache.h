@@ -3,8 +3,8 @@
  * it takes to change between it and the decoders, each core finds out in its own time.
  *
  * The decoders build a window as long as the path stays in it; it takes as many ways of its set as its uops fill, and
- * is not held where these are more than uopcache.max_ways, or something in it keeps it out (uopcache.jcc_erratum, and with
- * uopcache.pairs the other of its pair, too). It is held and evicted as a whole, the least recently used first.
+ * is not held where these are more than uopcache.max_ways, or something in it keeps it out (uopcache.jcc_erratum, and
+ * with uopcache.pairs the other of its pair, too). It is held and evicted as a whole, the least recently used first.
  *
  * Not modelled: entry points in the middle of a window, eviction when L1I evicts the line.
  */

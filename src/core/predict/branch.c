@@ -68,7 +68,8 @@ static int whole_sets(const struct core_desc *desc, const char *param, int32_t e
 {
 	if (parts_are_powers_of_two(entries, ways))
 		return 0;
-	return error_set(EINVAL, desc->name, "%s: %d entries in %d ways are not a power of two of sets", param, entries, ways);
+	return error_set(EINVAL, desc->name, "%s: %d entries in %d ways are not a power of two of sets", param, entries,
+	                 ways);
 }
 
 static enum history_kind history_kind(const struct core_desc *d)
@@ -89,11 +90,13 @@ static int check(const struct core_desc *d)
 	if (!ret)
 		ret = whole_sets(d, "branch.btb_entries", d->branch_btb_entries, d->branch_btb_ways);
 	if (!ret && !parts_are_powers_of_two(d->branch_indirect_entries, d->branch_indirect_tables))
-		ret = error_set(EINVAL, d->name, "branch.indirect_entries: %d entries in %d tables are not a power of two each",
-			d->branch_indirect_entries, d->branch_indirect_tables);
+		ret = error_set(EINVAL, d->name,
+		                "branch.indirect_entries: %d entries in %d tables are not a power of two each",
+		                d->branch_indirect_entries, d->branch_indirect_tables);
 	if (!ret && (unsigned)d->branch_indirect_history > history_longest_indirect(history_kind(d)))
-		ret = error_set(EINVAL, d->name, "branch.indirect_history: %d is more than branch.history = %s can hold, %u",
-			d->branch_indirect_history, d->history, history_longest_indirect(history_kind(d)));
+		ret = error_set(EINVAL, d->name,
+		                "branch.indirect_history: %d is more than branch.history = %s can hold, %u",
+		                d->branch_indirect_history, d->history, history_longest_indirect(history_kind(d)));
 	return ret;
 }
 
@@ -137,8 +140,9 @@ int branch_new(struct branch_unit **out, const struct core_desc *d)
 	if (!ret)
 		ret = btb_init(&b->second, (uint32_t)d->branch_btb_entries, (uint32_t)d->branch_btb_ways);
 	if (!ret)
-		ret = indirect_init(&b->indirect, (uint32_t)d->branch_indirect_entries, (unsigned)d->branch_indirect_tables,
-			(unsigned)d->branch_indirect_history, &b->shape);
+		ret = indirect_init(&b->indirect, (uint32_t)d->branch_indirect_entries,
+		                    (unsigned)d->branch_indirect_tables, (unsigned)d->branch_indirect_history,
+		                    &b->shape);
 	if (ret) {
 		branch_free(b);
 		return ret == -ENOMEM ? error_errno(ENOMEM, "branch predictor") : ret;
@@ -161,7 +165,8 @@ void branch_free(struct branch_unit *b)
 	free(b);
 }
 
-static inline __attribute__((always_inline)) bool predict_direction(const struct branch_unit *b, struct branch_state *s, uint64_t pc, struct lookup *l)
+static inline __attribute__((always_inline)) bool predict_direction(const struct branch_unit *b, struct branch_state *s,
+                                                                    uint64_t pc, struct lookup *l)
 {
 	if (b->predictor == PREDICTOR_TAGE)
 		return tage_predict(&b->tage, &s->history, &b->shape, pc, &l->tage);
@@ -194,8 +199,10 @@ static bool guess_direction(const struct branch_unit *b, struct branch_state *s,
  * Where a branch that is predicted taken goes, and who knows. All but the return stack, which advance() moves: a
  * return's prediction is its top.
  */
-static inline __attribute__((always_inline)) struct prediction predict_taken(const struct branch_unit *b, struct branch_state *s, const struct insn *in,
-	struct indirect_lookup *l)
+static inline __attribute__((always_inline)) struct prediction predict_taken(const struct branch_unit *b,
+                                                                             struct branch_state *s,
+                                                                             const struct insn *in,
+                                                                             struct indirect_lookup *l)
 {
 	struct prediction p = { .target = in->target, .taken = true, .btb = BTB_FIRST };
 	const struct btb_entry *known = btb_find(&b->first, in->pc);
@@ -205,7 +212,8 @@ static inline __attribute__((always_inline)) struct prediction predict_taken(con
 		p.btb = known ? BTB_SECOND : BTB_MISS;
 	}
 	if (in->branch == BRANCH_INDIRECT || in->branch == BRANCH_INDIRECT_CALL) {
-		indirect_predict(&b->indirect, &s->history, &b->shape, in->pc >> b->pc_shift, known ? known->target : 0, l);
+		indirect_predict(&b->indirect, &s->history, &b->shape, in->pc >> b->pc_shift, known ? known->target : 0,
+		                 l);
 		p.target = l->target;
 	} else if (in->branch == BRANCH_RETURN) {
 		p.target = ras_of(s)[s->ras_top];
@@ -220,7 +228,8 @@ static inline struct prediction predict_not_taken(const struct insn *in)
 }
 
 /* The histories, by what was predicted or by what it did. */
-static inline __attribute__((always_inline)) void advance(const struct branch_unit *b, struct branch_state *s, const struct insn *in, bool taken, uint64_t target)
+static inline __attribute__((always_inline)) void advance(const struct branch_unit *b, struct branch_state *s,
+                                                          const struct insn *in, bool taken, uint64_t target)
 {
 	uint64_t pc = in->pc >> b->pc_shift;
 	bool path = b->shape.kind != HISTORY_DIRECTIONS;

@@ -26,12 +26,18 @@ enum btb_hit { BTB_MISS, BTB_FIRST, BTB_SECOND };
 struct prediction {
 	uint64_t target;       /* predicted next pc: fall-through, or a target; 0: unknown (indirect, never seen) */
 	bool taken;
-	uint8_t btb;           /* enum btb_hit: who knew that there is a branch, and its target; not asked for one predicted not taken: BTB_MISS */
-	bool mispredicted;     /* branch_resolve() only: direction, or the target of an indirect one or return, was wrong */
-	bool redirect;         /* predicted taken to a known target, but only decode found that there is a branch (BTB_MISS) */
+	uint8_t btb;           /* enum btb_hit: who knew that there is a branch, and its target; not asked for one
+	                        * predicted not taken: BTB_MISS */
+	bool mispredicted;     /* branch_resolve() only: direction, or the target of an indirect one or return, was
+	                        * wrong */
+	bool redirect;         /* predicted taken to a known target, but only decode found that there is a branch
+	                        * (BTB_MISS) */
 };
 
-/* 0, -ENOMEM, or -EINVAL where sizes do not fit together (the parameter is named). Idealised: always right, BTB_FIRST. */
+/*
+ * 0, -ENOMEM, or -EINVAL where sizes do not fit together (the parameter is named). Idealised: always right,
+ * BTB_FIRST.
+ */
 int branch_new(struct branch_unit **out, const struct core_desc *desc);
 void branch_free(struct branch_unit *b);
 

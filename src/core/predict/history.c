@@ -8,7 +8,9 @@ unsigned history_add_length(struct history_shape *s, unsigned length)
 	unsigned kept = length < HISTORY_WINDOW ? length : HISTORY_FOLD;
 
 	assert(length && length <= history_longest(s->kind) && s->nr < HISTORY_FOLDS);
-	unsigned near = s->kind == HISTORY_TAKEN_BRANCHES ? HISTORY_NEAR : s->kind == HISTORY_TAKEN_CONDITIONALS ? HISTORY_PATH_NEAR : 0;
+	unsigned near = s->kind == HISTORY_TAKEN_BRANCHES       ? HISTORY_NEAR
+	                : s->kind == HISTORY_TAKEN_CONDITIONALS ? HISTORY_PATH_NEAR
+	                                                        : 0;
 
 	s->near_mask[s->nr] = (UINT64_C(1) << HISTORY_STEP * (length < near ? length : near)) - 1;
 	if (s->kind != HISTORY_DIRECTIONS) {

@@ -6,8 +6,9 @@
  * add nothing, since they follow from these. Every branch shifts a bit of its address into the path.
  *
  * One fold serves a table for index and tags alike: it is HISTORY_FOLD bits wide, which is prime, so that few
- * periods of real loops cancel in it; shifts (TAGE) or a multiplication (history_hash) spread it. Real predictors fold each
- * length three times, to the widths of index and tags, and XOR; that costs three times as much here and says the same.
+ * periods of real loops cancel in it; shifts (TAGE) or a multiplication (history_hash) spread it. Real predictors fold
+ * each length three times, to the widths of index and tags, and XOR; that costs three times as much here and says the
+ * same.
  *
  * A bit leaves a fold when it is as old as the fold's length. The bits that leave next are laid out ahead, in
  * a window a fold, so that a push is the same few vector instructions for all of them.
@@ -18,17 +19,17 @@
  * branches are predicted more often than taken; an indirect prediction folds what it needs.
  * Ref: Yavarzadeh et al.: Half&Half, IEEE S&P 2023 (the register, what enters it, the tables' lengths).
  *
- * 3. The same of taken branches without their targets, as on Zen 5: what enters is the address of a branch's last byte, of
- * whose lowest bits pairs are folded into one, and the target only where the branch is indirect. So a loop whose closing
- * branch folds to the same as that of the loop around it leaves no trace of where it began; but all tables use a second
- * register, too, of the youngest HISTORY_NEAR branches, with address bits unfolded, as TAGE has its history of the path.
- * Measured by timing (zen5.core says how): which bits, that targets of direct branches and branches not taken leave
- * nothing, how far both registers reach. Assumed: HISTORY_STEP, and how address bits from 8 upwards and indirect
+ * 3. The same of taken branches without their targets, as on Zen 5: what enters is the address of a branch's last byte,
+ * of whose lowest bits pairs are folded into one, and the target only where the branch is indirect. So a loop whose
+ * closing branch folds to the same as that of the loop around it leaves no trace of where it began; but all tables use
+ * a second register, too, of the youngest HISTORY_NEAR branches, with address bits unfolded, as TAGE has its history of
+ * the path. Measured by timing (zen5.core says how): which bits, that targets of direct branches and branches not taken
+ * leave nothing, how far both registers reach. Assumed: HISTORY_STEP, and how address bits from 8 upwards and indirect
  * targets enter, of which no more was seen than that they do.
  *
- * 4. The same of taken conditional branches alone, as on Zen 3: their register tells any two places within 64 KiB apart,
- * and what else is taken, direct or not, leaves nothing in it. A second one is of the youngest HISTORY_PATH_NEAR taken branches
- * of any kind, by the lowest six bits of their addresses, and all that indirect jumps are predicted by.
+ * 4. The same of taken conditional branches alone, as on Zen 3: their register tells any two places within 64 KiB
+ * apart, and what else is taken, direct or not, leaves nothing in it. A second one is of the youngest HISTORY_PATH_NEAR
+ * taken branches of any kind, by the lowest six bits of their addresses, and all that indirect jumps are predicted by.
  * Measured by timing (zen3.core says how), but for HISTORY_STEP, and that both registers are used together.
  */
 #ifndef CYCLEWISE_CORE_PREDICT_HISTORY_H
@@ -62,7 +63,8 @@ struct history_shape {
 	uint64_t last_mask[HISTORY_FOLDS]; /* taken branches: bits of the last word that a length needs */
 	uint64_t near_mask[HISTORY_FOLDS]; /* taken branches: bits of the near register that a length uses */
 	uint8_t last[HISTORY_FOLDS];   /* ... and which word that is */
-	uint32_t out[HISTORY_FOLDS];   /* the bit of the fold that a bit which leaves is in; 0 where the mask drops it */
+	uint32_t out[HISTORY_FOLDS];   /* the bit of the fold that a bit which leaves is in; 0 where the mask drops
+	                                * it */
 	uint32_t mask[HISTORY_FOLDS];  /* of the fold's bits: below the length where that is less than a window */
 	uint32_t path[HISTORY_FOLDS];  /* of the path's bits for this length */
 	uint16_t length[HISTORY_FOLDS];
@@ -72,9 +74,11 @@ struct history_shape {
 
 struct history {
 	uint64_t taken[HISTORY_REGISTER / 64]; /* the register of the path; the youngest taken branch is lowest */
-	uint64_t near;                 /* HISTORY_TAKEN_BRANCHES, _CONDITIONALS: the same of the youngest, from addresses unfolded */
+	uint64_t near;                 /* HISTORY_TAKEN_BRANCHES, _CONDITIONALS: the same of the youngest, from
+	                                * addresses unfolded */
 	uint64_t path_fold[HISTORY_KEPT]; /* of the first lengths: history_fold_taken() */
-	uint32_t fold[HISTORY_FOLDS];  /* bit n: parity of the history bits of age n, n + 31, n + 62, ... below length */
+	uint32_t fold[HISTORY_FOLDS];  /* bit n: parity of the history bits of age n, n + 31, n + 62, ... below
+	                                * length */
 	uint32_t window[HISTORY_FOLDS];/* bit n: leaves with the n-th push from now */
 	uint64_t bits[HISTORY_BITS / 64]; /* a ring: the n-th bit pushed is bit n % 64 of word n / 64 % words */
 	uint64_t recent;               /* the 64 youngest, the youngest lowest */
@@ -138,8 +142,9 @@ static inline void history_push_target(struct history *h, const struct history_s
 }
 
 /*
- * The taken branches of length `i` as a word. Products, for a branch leaves the same bits wherever it is in a word: turned by any number of
- * bits, it would seem in one word what it is elsewhere in another, and iterations of a loop be taken for each other.
+ * The taken branches of length `i` as a word. Products, for a branch leaves the same bits wherever it is in a word:
+ * turned by any number of bits, it would seem in one word what it is elsewhere in another, and iterations of a loop be
+ * taken for each other.
  */
 static inline uint64_t history_fold_taken(const struct history *h, const struct history_shape *s, unsigned i)
 {
@@ -184,7 +189,8 @@ static inline void history_push_taken(struct history *h, const struct history_sh
 }
 
 /* HISTORY_TAKEN_BRANCHES: the same; `target` is 0 where the branch is direct. */
-static inline void history_push_taken_branch(struct history *h, const struct history_shape *s, uint64_t last, uint64_t target)
+static inline void history_push_taken_branch(struct history *h, const struct history_shape *s, uint64_t last,
+                                             uint64_t target)
 {
 	uint64_t pairs = last ^ last >> 1;
 	uint64_t footprint = (last >> 1 & 1) | (pairs >> 2 & 1) << 1 | (pairs >> 4 & 1) << 2 | (pairs >> 6 & 1) << 3 |
@@ -195,7 +201,8 @@ static inline void history_push_taken_branch(struct history *h, const struct his
 }
 
 /* HISTORY_TAKEN_CONDITIONALS: the same. */
-static inline void history_push_conditional(struct history *h, const struct history_shape *s, uint64_t last, bool conditional)
+static inline void history_push_conditional(struct history *h, const struct history_shape *s, uint64_t last,
+                                            bool conditional)
 {
 	h->near = h->near << HISTORY_STEP ^ (last & 0x3f);
 	if (conditional)

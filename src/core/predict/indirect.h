@@ -41,7 +41,7 @@ struct indirect_lookup {
  * `entries` over all tables, a power of two each, 0 for none; the last table's history is the longest, each one
  * before has half of it. Adds the lengths to `shape`. 0 or -ENOMEM.
  */
-int  indirect_init(struct indirect *t, uint32_t entries, unsigned tables, unsigned longest, struct history_shape *shape);
+int indirect_init(struct indirect *t, uint32_t entries, unsigned tables, unsigned longest, struct history_shape *shape);
 void indirect_fini(struct indirect *t);
 
 /* `last`: the BTB's target, 0 where it has none. */

@@ -29,10 +29,13 @@ static int parse_table(const char *what, const char *text, unsigned longest, str
 	if (parts < 3 || parts > 4 || !g_ascii_string_to_unsigned(part[0], 10, 16, 65536, &t->entries, NULL) ||
 	    !power_of_two(t->entries) || !g_ascii_string_to_unsigned(part[1], 10, 1, longest, &t->history, NULL) ||
 	    !g_ascii_string_to_unsigned(part[2], 10, 4, 16, &t->tag, NULL) ||
-	    (parts == 4 && !g_ascii_string_to_unsigned(part[3], 10, 1, TAGE_WAYS, &t->ways, NULL)) || !power_of_two(t->ways)) {
+	    (parts == 4 && !g_ascii_string_to_unsigned(part[3], 10, 1, TAGE_WAYS, &t->ways, NULL)) ||
+	    !power_of_two(t->ways)) {
 		ret = error_set(EINVAL, what, "branch.tage: '%s' is not a table", text);
-		error_remedy("a table is ENTRIES/HISTORY/TAGBITS or ENTRIES/HISTORY/TAGBITS/WAYS: a power of two from 16 to 65536, "
-			"1 to %u, 4 to 16, 1, 2, 4 or 8", longest);
+		error_remedy("a table is ENTRIES/HISTORY/TAGBITS or ENTRIES/HISTORY/TAGBITS/WAYS: a power of two from "
+		             "16 to 65536, "
+		             "1 to %u, 4 to 16, 1, 2, 4 or 8",
+		             longest);
 	}
 	g_strfreev(part);
 	return ret;
@@ -110,8 +113,8 @@ static bool weak(int8_t counter)
  * Index and tag in all tables, by shifts and XOR: those are vector instructions everywhere, a multiplication is not.
  * Only the address is multiplied, once for all.
  */
-static void hash(const struct tage *restrict t, const struct history *restrict h, const struct history_shape *restrict s,
-	uint64_t pc, struct tage_lookup *restrict l)
+static void hash(const struct tage *restrict t, const struct history *restrict h,
+                 const struct history_shape *restrict s, uint64_t pc, struct tage_lookup *restrict l)
 {
 	uint32_t address = (uint32_t)((pc ^ pc >> 32) * 0x9e3779b97f4a7c15u >> 32), path = h->path;
 
@@ -135,7 +138,10 @@ static inline unsigned match_ways(const uint16_t *set, unsigned ways, uint16_t t
 	return NO_WAY;
 }
 
-/* Which of four, the Skylake family's, are equal, in one word: each that is, up to the first, leaves 16 bits of 0, of which the borrow sets the highest. */
+/*
+ * Which of four, the Skylake family's, are equal, in one word: each that is, up to the first, leaves 16 bits of 0, of
+ * which the borrow sets the highest.
+ */
 static inline uint64_t equal_of_four(const uint16_t *set, uint16_t tag)
 {
 	const uint64_t each = 0x0001000100010001u;
@@ -179,8 +185,8 @@ struct place {
 };
 
 /* Where a branch is in table `i`, which has `ways`, by the register of the path; `address`: history_address(). */
-static inline struct place place_taken(const struct tage *t, const struct history *h, const struct history_shape *s, unsigned i,
-	unsigned ways, uint64_t address)
+static inline struct place place_taken(const struct tage *t, const struct history *h, const struct history_shape *s,
+                                       unsigned i, unsigned ways, uint64_t address)
 {
 	uint64_t key = history_mix(history_path(h, s, i), address);
 	struct place p = {
@@ -207,8 +213,9 @@ static inline struct place place_taken(const struct tage *t, const struct histor
 }
 
 /* As match(), for the register of the path. `ways`: all_ways, constant for the common ones. */
-static inline __attribute__((always_inline)) uint32_t match_taken(const struct tage *t, const struct history *h, const struct history_shape *s,
-	uint64_t pc, const unsigned ways, struct tage_lookup *l)
+static inline __attribute__((always_inline)) uint32_t match_taken(const struct tage *t, const struct history *h,
+                                                                  const struct history_shape *s, uint64_t pc,
+                                                                  const unsigned ways, struct tage_lookup *l)
 {
 	uint64_t address = history_address(pc);
 	uint32_t matches = 0;
@@ -223,7 +230,8 @@ static inline __attribute__((always_inline)) uint32_t match_taken(const struct t
 	return matches;
 }
 
-static inline uint32_t find(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc, struct tage_lookup *l)
+static inline uint32_t find(const struct tage *t, const struct history *h, const struct history_shape *s, uint64_t pc,
+                            struct tage_lookup *l)
 {
 	if (s->kind == HISTORY_DIRECTIONS)
 		return match(t, h, s, pc, l);
@@ -298,7 +306,10 @@ static void age(struct tage *t)
 	t->tick = 0;
 }
 
-/* Takes an entry in a table beyond the provider's that nobody finds useful; skips one table at times, so that not all go to the first. */
+/*
+ * Takes an entry in a table beyond the provider's that nobody finds useful; skips one table at times, so that not all
+ * go to the first.
+ */
 static void allocate(struct tage *t, const struct tage_lookup *l, bool taken)
 {
 	unsigned refused = 0, taken_up = 0, i = (unsigned)(l->provider + 1);
@@ -339,7 +350,8 @@ void tage_train(struct tage *t, uint64_t pc, const struct tage_lookup *l, bool t
 		struct tage_entry *e = &t->entry[l->index[l->provider]];
 
 		if (l->weak && l->provider_taken != l->alternate_taken)
-			counter_step(&t->use_alternate[pc % TAGE_ALTERNATES], l->alternate_taken == taken, TAGE_ALTERNATE_MAX);
+			counter_step(&t->use_alternate[pc % TAGE_ALTERNATES], l->alternate_taken == taken,
+			             TAGE_ALTERNATE_MAX);
 		/* The alternate must be good by the time this entry is taken away. */
 		if (!e->useful)
 			train_one(t, pc, l, l->alternate, taken);

@@ -57,7 +57,8 @@ struct tage {
 
 /* One prediction, kept until it is trained. */
 struct tage_lookup {
-	uint32_t index[TAGE_TABLES];   /* into tage->entry and tage->tag: the one that matches, else the first of its set */
+	uint32_t index[TAGE_TABLES];   /* into tage->entry and tage->tag: the one that matches, else the first of its
+	                                * set */
 	uint32_t tag[TAGE_TABLES];
 	int8_t provider, alternate;    /* tables; -1: the base predictor */
 	bool provider_taken, alternate_taken;
