@@ -181,7 +181,7 @@ static void write_back(void **state)
 
 		evict(m, 1000, A, L1_STEP, 16);              /* 1 to 8 are in L2 alone, 9 to 16 in L1D too */
 		if (rows[row].dirty)
-			memory_store(m, 50000, A + 9 * L1_STEP, 8, PC, &a);
+			memory_store(m, 50000, A + 9 * L1_STEP, 8, &a);
 		else
 			load(m, 50000, A + 9 * L1_STEP);
 		for (uint64_t i = 10; i <= 16; i++)
@@ -219,14 +219,14 @@ static void stores(void **state)
 	struct memory *m = memory_plain(NULL);
 	struct access a;
 
-	memory_own(m, 1000, A, 8, PC, &a);
+	memory_own(m, 1000, A, 8, &a);
 	assert_access(a, 1170, LEVEL_MEMORY, true, true);
-	memory_store(m, 1100, A, 8, PC, &a);
+	memory_store(m, 1100, A, 8, &a);
 	assert_access(a, 1171, LEVEL_FILL_BUFFER, true, true);
-	memory_store(m, 1171, A + 8, 8, PC, &a);
+	memory_store(m, 1171, A + 8, 8, &a);
 	assert_access(a, 1172, LEVEL_L1, false, false);
 	/* Nobody asked for the line before. */
-	memory_store(m, 2000, A + 64, 8, PC, &a);
+	memory_store(m, 2000, A + 64, 8, &a);
 	assert_access(a, 2000 + 160 + 1, LEVEL_MEMORY, true, true);
 	memory_free(m);
 }
@@ -241,10 +241,10 @@ static void store_asks_when_it_drains(void **state)
 	struct memory *m = memory_plain(late_ownership);
 	struct access a;
 
-	memory_own(m, 1000, A, 8, PC, &a);
+	memory_own(m, 1000, A, 8, &a);
 	assert_int_equal(a.done, 1000);
 	assert_false(a.l1_miss);
-	memory_store(m, 3000, A, 8, PC, &a);
+	memory_store(m, 3000, A, 8, &a);
 	assert_access(a, 3171, LEVEL_MEMORY, true, true);
 	memory_free(m);
 }
@@ -262,9 +262,9 @@ static void splits(void **state)
 	assert_access(a, 9105 + 7, LEVEL_L1, false, false);
 	memory_load(m, 9200, A + 4096 - 8, 8, PC, &a);
 	assert_access(a, 9205, LEVEL_L1, false, false);
-	memory_store(m, 9300, A + 4096 - 68, 8, PC, &a);
+	memory_store(m, 9300, A + 4096 - 68, 8, &a);
 	assert_access(a, 9301 + 1, LEVEL_L1, false, false);
-	memory_store(m, 9400, A + 4096 - 4, 8, PC, &a);
+	memory_store(m, 9400, A + 4096 - 4, 8, &a);
 	assert_access(a, 9401 + 24, LEVEL_L1, false, false);
 	/* The second half misses. */
 	memory_load(m, 9500, A + 4096 + 128 - 4, 8, PC, &a);
@@ -306,7 +306,7 @@ static uint64_t fingerprint(void)
 		next_random(&random);
 		uint64_t addr = random % (i % 3 ? 1 << 15 : 1 << 23), start = cycle + (random >> 40) % 500;
 		if (i % 7 == 0)
-			memory_store(m, start, addr, 8, addr, &a);
+			memory_store(m, start, addr, 8, &a);
 		else if (i % 7 == 1)
 			memory_fetch(m, start, addr, &a);
 		else

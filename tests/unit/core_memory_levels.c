@@ -339,9 +339,9 @@ static void ideal_l1(void **state)
 	assert_int_equal(a.done, 1005);
 	assert_int_equal(a.level, LEVEL_L1);
 	assert_false(a.l1_miss);
-	memory_own(m, 1000, A * 64 + 64, 8, 0, &a);
+	memory_own(m, 1000, A * 64 + 64, 8, &a);
 	assert_int_equal(a.done, 1000);
-	memory_store(m, 1000, A * 64 + 64, 8, 0, &a);
+	memory_store(m, 1000, A * 64 + 64, 8, &a);
 	assert_int_equal(a.done, 1001);
 	memory_fetch(m, 1000, A * 64, &a);
 	assert_int_equal(a.level, LEVEL_MEMORY);

@@ -17,7 +17,7 @@ static bool there(struct memory *m, uint64_t cycle, uint64_t addr)
 {
 	struct access a;
 
-	memory_own(m, cycle, addr, 8, PC, &a);
+	memory_own(m, cycle, addr, 8, &a);
 	return a.level == LEVEL_L1;
 }
 

@@ -79,9 +79,9 @@ static uint64_t stream(uint64_t bytes, int passes, uint32_t step, bool store)
 			uint64_t start = half / 2;
 			struct access a;
 			if (store) {
-				memory_own(m, start, BASE + at, step, PC, &a);
+				memory_own(m, start, BASE + at, step, &a);
 				drain = drain > start ? drain : start;
-				memory_store(m, drain, BASE + at, step, PC, &a);
+				memory_store(m, drain, BASE + at, step, &a);
 				drain = a.done;
 			} else {
 				memory_load(m, start, BASE + at, step, PC, &a);

@@ -183,11 +183,11 @@ static void stores_and_splits(void **state)
 	struct memory *m = open_memory(NULL);
 	struct access a;
 
-	memory_own(m, 1000, A, 8, PC, &a);
+	memory_own(m, 1000, A, 8, &a);
 	assert_true(a.tlb_miss);
 	assert_int_equal(a.tlb_done, 1009 + COLD_WALK);
 	assert_int_equal(a.done, a.tlb_done + 170);
-	memory_store(m, 9000, A, 8, PC, &a);
+	memory_store(m, 9000, A, 8, &a);
 	assert_false(a.tlb_miss);
 	assert_int_equal(a.done, 9001);
 	/* A load over the end of the page: the second half walks. */
@@ -223,15 +223,15 @@ static void written_without_a_lookup(void **state)
 	struct memory *m = open_memory(small_dtlb);
 	struct access a;
 
-	memory_own(m, 1000, A, 8, PC, &a);
+	memory_own(m, 1000, A, 8, &a);
 	assert_true(a.tlb_miss);
 	for (uint64_t i = 1; i < 12; i++)
 		load(m, 2000 * i, A + i * (PAGE + 64));
-	memory_store(m, 40000, A, 8, PC, &a);
+	memory_store(m, 40000, A, 8, &a);
 	assert_false(a.tlb_miss);
 	assert_int_equal(a.done, 40001);
 	assert_true(load(m, 41000, A).tlb_miss);
-	memory_store(m, 50000, A + 12 * PAGE, 8, PC, &a);
+	memory_store(m, 50000, A + 12 * PAGE, 8, &a);
 	assert_true(a.tlb_miss);
 	assert_int_equal(a.tlb_done, 50009 + 22);
 	memory_free(m);

@@ -268,8 +268,8 @@ static void one_timed(struct memory *m, uint64_t cycle, uint64_t addr, bool writ
 		memory_load(m, cycle, addr, 8, pc, &a);
 		return;
 	}
-	memory_own(m, cycle, addr, 8, pc, &a);
-	memory_store(m, cycle + 2000, addr, 8, pc, &a);
+	memory_own(m, cycle, addr, 8, &a);
+	memory_store(m, cycle + 2000, addr, 8, &a);
 }
 
 static void all_there(const struct cache *c)

@@ -250,20 +250,20 @@ void memory_load(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t byte
 	load_line(m, cycle, vaddr, bytes, pc, a);
 }
 
-void memory_store(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a)
+void memory_store(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, struct access *a)
 {
 	if (splits(m, vaddr, bytes)) {
-		bool crosses = access_lines(m, STORE, cycle, vaddr, bytes, pc, a);
+		bool crosses = access_lines(m, STORE, cycle, vaddr, bytes, 0, a);
 		a->done += crosses ? m->split_page_store : m->split_line_store;
 		return;
 	}
 	store_line(m, cycle, vaddr, a);
 }
 
-void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a)
+void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, struct access *a)
 {
 	if (splits(m, vaddr, bytes))
-		access_lines(m, OWN, cycle, vaddr, bytes, pc, a);
+		access_lines(m, OWN, cycle, vaddr, bytes, 0, a);
 	else
 		request_line(m, cycle, vaddr, a);
 }

@@ -46,12 +46,12 @@ void memory_tell_passing(struct memory *m, struct line_traffic *to);
  */
 void memory_load(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
 /* A committed store drains: it owns the L1D write port from `cycle`; done is when its line is there and written. */
-void memory_store(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
+void memory_store(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, struct access *a);
 /*
  * A store's address became known at `cycle`: starts its translation and, with store_queue.prefetch, the miss; books no
  * port.
  */
-void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, uint64_t pc, struct access *a);
+void memory_own(struct memory *m, uint64_t cycle, uint64_t vaddr, uint32_t bytes, struct access *a);
 /*
  * An access on the wrong path, squashed at `until`: what it asks for before then comes, and stays. `done` is UINT64_MAX
  * where nothing was asked for. A store's address is known then: as memory_own().

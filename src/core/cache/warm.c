@@ -24,9 +24,9 @@ void memory_warm_data(struct memory *m, uint64_t vaddr, uint32_t bytes, bool wri
 	if (!bytes)
 		return;
 	if (write && known)
-		memory_own(m, TIMELESS, vaddr, bytes, pc, &a);
+		memory_own(m, TIMELESS, vaddr, bytes, &a);
 	if (write)
-		memory_store(m, TIMELESS, vaddr, bytes, pc, &a);
+		memory_store(m, TIMELESS, vaddr, bytes, &a);
 	else
 		memory_load(m, TIMELESS, vaddr, bytes, pc, &a);
 	for (uint64_t line = vaddr >> m->line_shift; line <= last >> m->line_shift; line++)

@@ -309,7 +309,7 @@ static void store_address(struct ooo *o, struct attempt *a, unsigned i, const st
 	a->known = later(a->known, issue_uop(o, a, i, ready));
 	if (s && s->bytes) {
 		struct access m;
-		memory_own(o->memory, a->known, s->addr, s->bytes, a->in->pc, &m);
+		memory_own(o->memory, a->known, s->addr, s->bytes, &m);
 		if (m.tlb_miss)
 			a->psv |= PSV_ST_TLB;
 		if (m.tlb_merged)

@@ -118,25 +118,25 @@ static uint64_t write_merged(struct lsq *q, uint64_t addr, uint32_t bytes, uint6
 	return q->drain_start;
 }
 
-static uint64_t drain_merged(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)
+static uint64_t drain_merged(struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t commit)
 {
 	struct access a;
 	uint64_t from = q->desc->store_queue_ordered ? later(commit + 1, q->drain_done) : commit + 1;
 	uint64_t first = from, last = write_merged(q, addr, bytes, from, &first);
 
 	/* The second write of a store over a line is among the extra cycles of split.line_store. */
-	memory_store(q->memory, first, addr, bytes, pc, &a);
+	memory_store(q->memory, first, addr, bytes, &a);
 	if (a.done > last + 1)
 		q->drain_done = later(q->drain_done, a.done);
 	return later(q->drain_done, later(a.done, last + 1));
 }
 
-static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t commit)
+static uint64_t drain(struct lsq *q, uint64_t addr, uint32_t bytes, uint64_t commit)
 {
 	struct access a;
 
 	if (bytes && q->desc->store_queue_merge_bytes)
-		return drain_merged(q, pc, addr, bytes, commit);
+		return drain_merged(q, addr, bytes, commit);
 
 	uint64_t start = later(commit + 1, q->drain_start);
 
@@ -145,7 +145,7 @@ static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes,
 	start = take_write(q, start);
 	if (!bytes)
 		return start + 1;
-	memory_store(q->memory, start, addr, bytes, pc, &a);
+	memory_store(q->memory, start, addr, bytes, &a);
 	if ((addr ^ (addr + bytes - 1)) & ~((uint64_t)q->desc->cache_line - 1))
 		a.done = later(a.done, take_write(q, start) + 1);
 	/* drain_width writes a cycle: the next may start in the cycle this one is written in L1D. */
@@ -157,7 +157,7 @@ static uint64_t drain(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes,
 uint64_t lsq_add_store(struct lsq *q, uint64_t pc, uint64_t addr, uint32_t bytes, uint64_t known, uint64_t data,
                        uint64_t commit, uint64_t record)
 {
-	uint64_t number = q->nr_stores++, freed = drain(q, pc, addr, bytes, commit);
+	uint64_t number = q->nr_stores++, freed = drain(q, addr, bytes, commit);
 
 	if (!q->desc->store_queue_ordered && number) /* written out of order, freed in order */
 		freed = later(freed, q->store[(number - 1) & q->mask].freed);
