@@ -223,6 +223,9 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 #define MEMORY_PARAMS(X) \
 	X(cache, line, 64, 16, 256, "bytes", "line size of all caches", \
 	  "nothing of its own: 64 bytes in all cores") \
+	X(cache, duplex, 0, 0, 1, "0/1", \
+	  "1: evictions come down to L2 and the last level beside fills going up; 0: they take turns", \
+	  "0.7 points of the error of kernels on Zen 3: what streams through L2 and L3, some of it 12%") \
 	CACHE_PARAMS_ONE(X, l1i, 32768, 8, 1, 0, 8, \
 	  "none on asplos06 beyond fetch; BOOM's L1I waits for one line, Cortex-A72's for 4") \
 	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 1, 12) CACHE_WIDTH_PARAMS(X, l1d, 64) \
@@ -239,8 +242,6 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	CACHE_PARAMS_ONE(X, llc, 1441792, 11, 80, 1, 48) CACHE_WIDTH_PARAMS(X, llc, 16) \
 	X(llc, write_bandwidth, 32, 1, 256, "bytes/cycle", "from the level above, evicted lines", \
 	  "16 bytes a cycle on Neoverse N1's system cache") \
-	X(llc, duplex, 0, 0, 1, "0/1", "1: evictions come down beside fills going up; 0: they take turns", \
-	  "0.45 points of the error of kernels on Zen 3: vectors in L3, some of them 12%") \
 	X(llc, victim, 0, 0, 1, "0/1", "1: filled by evictions of the level above (non-inclusive); 0: by every fill") \
 	X(dram, latency_ns, 75, 0, 10000, "ns", "controller and interconnect, without the banks") \
 	X(dram, cas_ns, 14, 0, 1000, "ns", "column access (CAS)") \

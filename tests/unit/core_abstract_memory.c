@@ -227,13 +227,13 @@ static void test_307_stores_over_lines(void **state)
 }
 
 /*
- * A stream of stores to twice what L1D holds, all in the last level, which stands right behind it: of each line, one
- * comes up and one goes down. Returns the cycles of 1024 of them.
+ * A stream of stores to twice what L1D holds, all in L2: of each line, one comes up and one goes down. Returns the
+ * cycles of 1024 of them.
  */
 static uint64_t cycles_of_stores(struct machine *m, uint32_t store, int32_t write_bandwidth, bool duplex)
 {
-	m->desc.llc_write_bandwidth = write_bandwidth;
-	m->desc.llc_duplex = duplex;
+	m->desc.l2_write_bandwidth = write_bandwidth;
+	m->desc.cache_duplex = duplex;
 	m->nr_steps = 0;
 	for (int i = 0; i < 4096; i++)
 		run_access(m, store, 0x100000 + 64 * (uint64_t)(i % 1024), 8);
@@ -246,8 +246,7 @@ static void test_308_lines_that_go_down(void **state)
 	struct machine *m = missing_machine();
 	uint32_t store = make_store(m, BASE, 1);
 
-	m->desc.l2_size = 0;
-	m->desc.llc_bandwidth = 16;    /* 4 cycles a line */
+	m->desc.l2_bandwidth = 16;     /* 4 cycles a line */
 	/* In turns 4 and 2 cycles; beside each other, the slower of both. */
 	assert_int_equal(cycles_of_stores(m, store, 32, false), 1024 * 6);
 	assert_int_equal(cycles_of_stores(m, store, 32, true), 1024 * 4);

@@ -163,7 +163,7 @@ static void slow_buses_apart(struct core_desc *d)
 	d->llc_latency = d->l2_latency;
 	d->llc_bandwidth = 8;
 	d->llc_write_bandwidth = 16;
-	d->llc_duplex = 1;
+	d->cache_duplex = 1;
 }
 
 /* A dirty line on its way down takes the bus between two that go up, unless there is one for each way; a clean one does not. */

@@ -15,7 +15,7 @@ struct lower_desc {
 	enum level level;
 	int32_t size, ways, latency, mshrs, bandwidth, write_bandwidth;
 	const char *replacement;
-	bool victim, duplex;
+	bool victim;
 };
 
 static int lower_init(struct lower *l, const struct lower_desc *p, const struct core_desc *d, int32_t above,
@@ -30,7 +30,7 @@ static int lower_init(struct lower *l, const struct lower_desc *p, const struct 
 	l->write_units = calendar_units((uint64_t)d->cache_line, (uint64_t)p->write_bandwidth, 1);
 	l->name = p->level;
 	l->victim = p->victim;
-	l->down = p->duplex;
+	l->down = (uint32_t)d->cache_duplex;
 	for (uint32_t i = 0; i <= l->down && !err; i++)
 		err = calendar_init(&l->bus[i], window);
 	if (!err)
@@ -48,14 +48,14 @@ static void lower_fini(struct lower *l)
 
 int hierarchy_init(struct hierarchy *h, const struct core_desc *desc, uint64_t window)
 {
-#define LOWER(group, level_, victim_, duplex_) { .name = #group, .level = level_, \
+#define LOWER(group, level_, victim_) { .name = #group, .level = level_, \
 	.replacement = desc->group##_replacement, .size = desc->group##_size, .ways = desc->group##_ways, \
 	.latency = desc->group##_latency, .mshrs = desc->group##_mshrs, .bandwidth = desc->group##_bandwidth, \
 	.write_bandwidth = desc->group##_write_bandwidth, \
-	.duplex = duplex_, .victim = victim_ }
+	.victim = victim_ }
 	struct lower_desc levels[MAX_LOWER] = {
-		LOWER(l2, LEVEL_L2, false, false),
-		LOWER(llc, LEVEL_LLC, desc->llc_victim, desc->llc_duplex),
+		LOWER(l2, LEVEL_L2, false),
+		LOWER(llc, LEVEL_LLC, desc->llc_victim),
 	};
 #undef LOWER
 	int32_t above = 0;

@@ -3,7 +3,7 @@
  *
  * Latencies are counted from the request in L1, so that a level adds what it takes longer than the one above.
  * A line goes up through the bus of every level it passes, and stays in those that are filled by misses; evictions
- * go down through the same buses, to the last level through such of their own with llc.duplex. A line asked for while
+ * go down through the same buses, or through such of their own with cache.duplex. A line asked for while
  * it is on its way is waited for, not asked for again.
  *
  * llc.victim: lines from memory pass the last level by; it keeps what the level above evicts, and gives up what

@@ -42,6 +42,7 @@ static void transfer(struct chrono *v, struct way *y, struct when *w, enum level
 		wait_resource(v, y, w, buses[i]);
 		used_by(v, v->mode, buses[i], 1, &y->begin);
 	}
+	wait_resource(v, y, w, RESOURCE_L2_WRITE);
 	if (nr > 1)
 		wait_resource(v, y, w, RESOURCE_LLC_WRITE);
 }

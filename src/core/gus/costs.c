@@ -46,9 +46,11 @@ static void throughputs(struct abstract_costs *c, const struct core_desc *d)
 	c->inverse[RESOURCE_LLC] = ratio(line, (uint64_t)d->llc_bandwidth);
 	c->inverse[RESOURCE_MEMORY] = ratio(line * (uint64_t)d->clock_mhz, (uint64_t)d->dram_bandwidth);
 	c->inverse[RESOURCE_LLC_WRITE] = ratio(line, (uint64_t)d->llc_write_bandwidth);
-	c->write[LEVEL_L2] = (struct bus){ ratio(line, (uint64_t)d->l2_write_bandwidth), RESOURCE_L2 };
+	c->inverse[RESOURCE_L2_WRITE] = ratio(line, (uint64_t)d->l2_write_bandwidth);
+	c->write[LEVEL_L2] = (struct bus){ c->inverse[RESOURCE_L2_WRITE],
+	                                   d->cache_duplex ? RESOURCE_L2_WRITE : RESOURCE_L2 };
 	c->write[LEVEL_LLC] = (struct bus){ c->inverse[RESOURCE_LLC_WRITE],
-	                                    d->llc_duplex ? RESOURCE_LLC_WRITE : RESOURCE_LLC };
+	                                    d->cache_duplex ? RESOURCE_LLC_WRITE : RESOURCE_LLC };
 	c->write[LEVEL_MEMORY] = (struct bus){ c->inverse[RESOURCE_MEMORY], RESOURCE_MEMORY };
 	c->inverse[RESOURCE_WALK] = ratio(1, (uint64_t)d->walk_walkers);
 	for (unsigned i = 0; i < CORE_UNITS; i++)

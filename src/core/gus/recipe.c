@@ -390,7 +390,7 @@ const char *resource_name(const struct recipes *r, unsigned resource, char *buf)
 		[RESOURCE_MICROCODE] = "microcode", [RESOURCE_TAKEN] = "branch.taken", [RESOURCE_RETIRE] = "retire",
 		[RESOURCE_DRAIN] = "store.drain", [RESOURCE_RESTART] = "load.restarts", [RESOURCE_L2] = "l2.bandwidth",
 		[RESOURCE_LLC] = "llc.bandwidth", [RESOURCE_MEMORY] = "memory.bandwidth",
-		[RESOURCE_LLC_WRITE] = "llc.bandwidth",
+		[RESOURCE_L2_WRITE] = "l2.bandwidth", [RESOURCE_LLC_WRITE] = "llc.bandwidth",
 		[RESOURCE_WALK] = "page.walks",
 	};
 

@@ -39,7 +39,8 @@ enum recipe_resource {
 	RESOURCE_RESTART,              /* loads that cross a page or alias a store, and start anew */
 	RESOURCE_L2, RESOURCE_LLC, RESOURCE_MEMORY, /* lines from that level to the one above, and down where those
 	                                               take turns */
-	RESOURCE_LLC_WRITE,            /* evicted lines written to that level, where they have a bus of their own */
+	RESOURCE_L2_WRITE, RESOURCE_LLC_WRITE, /* evicted lines written to that level, where they have a bus of their
+	                                        * own */
 	RESOURCE_WALK,                 /* page walks; an amount is ticks */
 	RESOURCE_UNITS,
 	RESOURCE_PORTS = RESOURCE_UNITS + CORE_UNITS,
