@@ -1,4 +1,7 @@
-/* run/replay_log and run/future: what is kept of a run comes back as it was, and who looks ahead sees what will come. */
+/*
+ * run/replay_log and run/future: what is kept of a run comes back as it was, and who looks ahead sees what will
+ * come.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +26,9 @@ static void make(unsigned nr, struct step_batch *b, struct step step[STEPS + AHE
 	memset(step, 0, (STEPS + AHEAD) * sizeof *step);
 	*b = (struct step_batch){ .step = step, .n = nr % 5 ? STEPS : 0, .ahead = nr % 7 ? AHEAD : 0, .thread = nr % THREADS, .end = nr + THREADS >= BATCHES };
 	for (size_t i = 0; i < b->n + b->ahead; i++)
-		step[i] = (struct step){ .addr = stream_random(&seed, 1 << 30), .insn = (uint32_t)stream_random(&seed, 20), .flags = STEP_INSN | STEP_LOAD };
+		step[i] = (struct step){ .addr = stream_random(&seed, 1 << 30),
+			                 .insn = (uint32_t)stream_random(&seed, 20),
+			                 .flags = STEP_INSN | STEP_LOAD };
 	for (unsigned i = 0; i < FORESEEN_ARRAYS; i++) {
 		size_t items = i ? nr % (2 + i) : stream_random(&seed, STEPS);
 
@@ -142,7 +147,9 @@ static void test_future(void **state)
 			assert_int_equal(!address, !n);
 			for (size_t k = 0; k < n; k++) {
 				size_t then = at[b.thread] + k + distance;
-				assert_int_equal(address[k], then < of[b.thread]->len ? g_array_index(of[b.thread], uint64_t, then) : 0);
+				assert_int_equal(address[k], then < of[b.thread]->len
+				                                     ? g_array_index(of[b.thread], uint64_t, then)
+				                                     : 0);
 			}
 		}
 		at[b.thread] += n;
@@ -168,7 +175,10 @@ static void test_nowhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_back), cmocka_unit_test(test_full), cmocka_unit_test(test_future), cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_back),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_future),
+		cmocka_unit_test(test_nowhere),
 	};
 	return cmocka_run_group_tests_name("cmd_replay_log", tests, NULL, NULL);
 }

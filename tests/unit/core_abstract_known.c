@@ -1,6 +1,6 @@
 /*
- * What the abstract core keeps so that it need not look again: the window that it is in, granules that no store wrote. Random paths and
- * accesses must meet the same where that is forgotten before each step.
+ * What the abstract core keeps so that it need not look again: the window that it is in, granules that no store wrote.
+ * Random paths and accesses must meet the same where that is forgotten before each step.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,14 +78,19 @@ static void windows(int sets, int ways, int max_ways, int whole)
 		assert_int_equal(delivery_init(&t.path[i], &d, &t.memory[i]), 0);
 	}
 	for (unsigned n = 0; n < STEPS; n++) {
-		struct insn in = { .pc = pc, .length = (uint8_t)(1 + pc % 7), .decode_uops = (uint8_t)(1 + pc / 3 % 4) };
+		struct insn in = { .pc = pc,
+			           .length = (uint8_t)(1 + pc % 7),
+			           .decode_uops = (uint8_t)(1 + pc / 3 % 4) };
 
 		if (pc % 97 == 0)
 			in.flags |= INSN_MICROCODED;
 		deliver_both(&t, &in);
 		pc += in.length;
 		if (random_below(6) == 0) {
-			/* Most often near: what is there is left and come back to, and others take its place in its set. */
+			/*
+			 * Most often near: what is there is left and come back to, and others take its place in its
+			 * set.
+			 */
 			pc = PC + (random_below(8) ? random_below(40) * 16 : random_below(3000) * 16);
 			both_break(&t, true);
 			loops++;
@@ -143,7 +148,8 @@ static void t002_stores(void **state)
 	seed = 2;
 	for (unsigned n = 0; n < STEPS; n++) {
 		/* Places that share buckets, and some that are near each other. */
-		uint64_t addr = random_below(2) ? random_below(256) : random_below(4) * SHADOW_BUCKETS * SHADOW_BYTES + random_below(512);
+		uint64_t addr = random_below(2) ? random_below(256)
+		                                : random_below(4) * SHADOW_BUCKETS * SHADOW_BYTES + random_below(512);
 		uint32_t bytes = 1u << random_below(4);
 
 		if (random_below(8) == 0)

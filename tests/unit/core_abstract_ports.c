@@ -74,7 +74,8 @@ static void test_204_rob(void **state)
 static void test_205_scheduler_out_of_order(void **state)
 {
 	struct machine *m = wide_machine();
-	uint32_t slow = make_alu(m, 1, 0, 0, 100, ALU0), waits = make_alu(m, 2, 1, 0, 1, ALU0), free = make_alu(m, 3, 0, 0, 1, ALU1);
+	uint32_t slow = make_alu(m, 1, 0, 0, 100, ALU0), waits = make_alu(m, 2, 1, 0, 1, ALU0),
+		 free = make_alu(m, 3, 0, 0, 1, ALU1);
 
 	/* One entry is held for 100 cycles, three let the others by, one a cycle: they do not wait in its order. */
 	m->desc.sched0_entries = 4;
@@ -137,7 +138,8 @@ static size_t dispatched_before_waiting(struct machine *m, uint32_t slow, uint32
 static void test_207_several_schedulers(void **state)
 {
 	struct machine *m = wide_machine();
-	uint32_t slow = make_alu(m, 1, 0, 0, 100, MEM0), first = make_alu(m, 2, 1, 0, 1, ALU0), both = make_alu(m, 2, 1, 0, 1, ALU);
+	uint32_t slow = make_alu(m, 1, 0, 0, 100, MEM0), first = make_alu(m, 2, 1, 0, 1, ALU0),
+		 both = make_alu(m, 2, 1, 0, 1, ALU);
 
 	/* What may go to either port may wait in either's scheduler; what needs one port, in that one's alone. */
 	m->desc.sched0_entries = 4;
@@ -157,7 +159,10 @@ static void test_207_several_schedulers(void **state)
 	machine_free(m);
 }
 
-/* An instruction whose parts want more entries than there are holds the scheduler alone, and does not wait for itself. */
+/*
+ * An instruction whose parts want more entries than there are holds the scheduler alone, and does not wait for
+ * itself.
+ */
 static void test_208_more_uops_than_entries(void **state)
 {
 	struct machine *m = wide_machine();
@@ -173,13 +178,19 @@ static void test_208_more_uops_than_entries(void **state)
 	for (int i = 0; i < 50; i++)
 		run_access(m, add, 0x8000, 8);
 	time_steps(m, 1000);
-	/* Each comes in when the addition of the one before has issued and its entry is given back: a load and a cycle of each. */
+	/*
+	 * Each comes in when the addition of the one before has issued and its entry is given back: a load and a cycle
+	 * of each.
+	 */
 	assert_int_equal(timed_dispatch_wait(committed(m, 1)), WAIT_SCHEDULER);
 	assert_int_equal(between(m, 0, 49), 49 * ((uint64_t)m->desc.l1d_latency + 2));
 	machine_free(m);
 }
 
-/* Of two schedulers, too, one with more uops than entries gives back what it took: a chain goes on as if it had not been. */
+/*
+ * Of two schedulers, too, one with more uops than entries gives back what it took: a chain goes on as if it had not
+ * been.
+ */
 static void test_210_more_uops_than_all_entries(void **state)
 {
 	enum { UOPS = 12 };
@@ -213,7 +224,8 @@ static uint64_t chain_of(struct machine *m, uint32_t a, uint32_t b)
 static void test_209_forwarding(void **state)
 {
 	struct machine *m = wide_machine();
-	uint32_t add = make_alu(m, 70, 70, 0, 2, ALU), multiply = make_alu(m, 70, 70, 0, 4, ALU), shuffle = make_alu(m, 70, 70, 0, 1, ALU);
+	uint32_t add = make_alu(m, 70, 70, 0, 2, ALU), multiply = make_alu(m, 70, 70, 0, 4, ALU),
+		 shuffle = make_alu(m, 70, 70, 0, 1, ALU);
 
 	/* What a unit forwards to itself comes later to others; what integer vectors compute, to floating point. */
 	m->desc.bypass_fp = 1;
@@ -230,8 +242,8 @@ static void test_209_forwarding(void **state)
 }
 
 /*
- * A push, then the stack pointer is read: by an uop in front of it, with a slot of its own; not once it has been added, nor where
- * nothing is followed.
+ * A push, then the stack pointer is read: by an uop in front of it, with a slot of its own; not once it has been added,
+ * nor where nothing is followed.
  */
 static void test_215_stack_engine(void **state)
 {
@@ -241,7 +253,8 @@ static void test_215_stack_engine(void **state)
 		struct machine *m = wide_machine();
 		m->desc.rename_width = 16;
 		m->desc.rename_stack_ports = follows ? ALU : 0;
-		uint32_t push = make_store(m, BASE, 1), read = make_alu(m, 3, BASE, 0, 1, ALU), compute = make_alu(m, 4, BASE, 0, 1, ALU);
+		uint32_t push = make_store(m, BASE, 1), read = make_alu(m, 3, BASE, 0, 1, ALU),
+			 compute = make_alu(m, 4, BASE, 0, 1, ALU);
 		m->insn[push].stack = STACK_MOVES;
 		m->insn[read].stack = m->insn[compute].stack = STACK_READS;
 		run_access(m, push, 0x10000, 8);
@@ -271,7 +284,8 @@ static void test_220_memory(void **state)
 		unsigned nr = kind[k].loads + kind[k].fillers;
 		m->desc.rename_width = 6;
 		m->desc.rename_memory = kind[k].most;
-		m->desc.sched0_entries = m->desc.sched1_entries = m->desc.load_queue_entries = m->desc.rob_entries = 400;
+		m->desc.sched0_entries = m->desc.sched1_entries = m->desc.load_queue_entries = m->desc.rob_entries =
+			400;
 		for (unsigned i = 0; i < 60 * nr; i++) {
 			if (i % nr < kind[k].loads)
 				run_access(m, load, 0x8000, 8);
@@ -279,12 +293,16 @@ static void test_220_memory(void **state)
 				run_insn(m, nop);
 		}
 		time_steps(m, 1000);
-		assert_int_equal(timed_dispatch(committed(m, 40 * nr)) - timed_dispatch(committed(m, 10 * nr)), kind[k].cycles);
+		assert_int_equal(timed_dispatch(committed(m, 40 * nr)) - timed_dispatch(committed(m, 10 * nr)),
+		                 kind[k].cycles);
 		machine_free(m);
 	}
 }
 
-/* Each uop goes to the port next in turn, or to the first behind it that it can use: the order decides how well four ports are used. */
+/*
+ * Each uop goes to the port next in turn, or to the first behind it that it can use: the order decides how well four
+ * ports are used.
+ */
 static void test_216_bound_in_turn(void **state)
 {
 	static const struct { uint16_t turn; bool narrow[4]; uint64_t cycles; } kind[] = {

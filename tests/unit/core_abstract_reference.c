@@ -115,7 +115,8 @@ static void load(struct reference *r, const struct step *s, struct when *loaded)
 	}
 	there.t += r->cost.load[0];
 	if (youngest >= 0 && whole)
-		constrain(&there, &r->written[youngest], r->cost.forward[0] + (s->bytes < r->bytes[youngest] ? r->cost.narrow : 0));
+		constrain(&there, &r->written[youngest],
+		          r->cost.forward[0] + (s->bytes < r->bytes[youngest] ? r->cost.narrow : 0));
 	*loaded = there;
 }
 
@@ -217,7 +218,8 @@ static struct machine *random_program(uint64_t seed)
 	m->desc.commit_width = seed & 2 ? 4 : 3;
 	m->desc.forward_narrow = seed & 4 ? 2 : 0;
 	for (int i = 0; i < NR; i++) {
-		uint8_t a = (uint8_t)(1 + stream_random(&random, 8)), b = (uint8_t)(1 + stream_random(&random, 8)), d = (uint8_t)(1 + stream_random(&random, 8));
+		uint8_t a = (uint8_t)(1 + stream_random(&random, 8)), b = (uint8_t)(1 + stream_random(&random, 8)),
+			d = (uint8_t)(1 + stream_random(&random, 8));
 		uint16_t bytes = stream_random(&random, 2) ? 4 : 8;
 		uint64_t addr = 0x1000 + stream_random(&random, MEMORY / bytes) * bytes;
 		switch (stream_random(&random, 8)) {
@@ -233,7 +235,8 @@ static struct machine *random_program(uint64_t seed)
 			break;
 		default: {
 			static const uint16_t ports[] = { ALU0, ALU1, ALU, ALU | MEM0, ALU1 | MEM0 };
-			uint32_t k = make_alu(m, d, a, b, (uint8_t)(1 + stream_random(&random, 6)), ports[stream_random(&random, 5)]);
+			uint32_t k = make_alu(m, d, a, b, (uint8_t)(1 + stream_random(&random, 6)),
+			                      ports[stream_random(&random, 5)]);
 			if (!stream_random(&random, 8)) {
 				m->uop[m->insn[k].uop].unit = 1;
 				m->uop[m->insn[k].uop].busy = (uint16_t)(1 + stream_random(&random, 9));
@@ -255,8 +258,9 @@ static uint64_t cycle_ending(uint64_t t)
 }
 
 /* Records made without steps are those of `full` but for their addresses. */
-static void compare_without_steps(const struct machine *m, const struct recipes *recipes, const struct abstract_costs *cost,
-                          const struct outcome_stream *stream, const struct timed *full)
+static void compare_without_steps(const struct machine *m, const struct recipes *recipes,
+                                  const struct abstract_costs *cost, const struct outcome_stream *stream,
+                                  const struct timed *full)
 {
 	struct timed *without = g_new0(struct timed, NR);
 	const struct step *steps = NULL;
@@ -310,7 +314,9 @@ static void compare(uint64_t seed)
 		if (n > window)
 			judge(r, &r->dispatch, n - (unsigned)window, m);
 		const struct timed *t = &timed[n - 1];
-		assert_int_equal(timed_dispatch(t), cycle_ending(r->passage[n].dispatch - (t->slots ? t->slots - 1u : 0u) * r->inverse[RESOURCE_FRONTEND]));
+		assert_int_equal(timed_dispatch(t),
+		                 cycle_ending(r->passage[n].dispatch -
+		                              (t->slots ? t->slots - 1u : 0u) * r->inverse[RESOURCE_FRONTEND]));
 		assert_int_equal(t->fetch + t->complete, r->passage[n].complete / ABSTRACT_TICKS);
 		assert_int_equal(timed_leave(t), cycle_ending(r->passage[n].leave));
 	}

@@ -1,8 +1,9 @@
 /*
- * Exact cycles of a uop cache that is read line by line, on both models: lines of 6 instructions over the ends of windows, two a
- * cycle, and what each further two of a window cost; blocks behind taken branches, two a cycle.
+ * Exact cycles of a uop cache that is read line by line, on both models: lines of 6 instructions over the ends of
+ * windows, two a cycle, and what each further two of a window cost; blocks behind taken branches, two a cycle.
  *
- * What is asserted of windows of 64 bytes was measured on Zen 5 (core/order/lines.h), where rename does not hide it; here it does not.
+ * What is asserted of windows of 64 bytes was measured on Zen 5 (core/order/lines.h), where rename does not hide it;
+ * here it does not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,10 @@
 
 enum { ROUNDS = 80, COUNTED = 20, BLOCKS = 4 };
 
-/* Blocks of `insns` instructions of `length` bytes, the last of which jumps to the next block; the last block's, to the first. */
+/*
+ * Blocks of `insns` instructions of `length` bytes, the last of which jumps to the next block; the last block's, to the
+ * first.
+ */
 struct layout {
 	uint64_t cycles;               /* of a round through all */
 	struct { uint64_t at; unsigned insns; uint8_t length; } block[BLOCKS];
@@ -85,10 +89,14 @@ static void assert_layouts(const struct layout *l, size_t nr)
 }
 #define ASSERT_LAYOUTS(...) assert_layouts((const struct layout[]){ __VA_ARGS__ }, sizeof (const struct layout[]){ __VA_ARGS__ } / sizeof(struct layout))
 
-/* In three windows, 16 instructions in each: lines begin in them 3, 3, 2 times. 8 in each: 2, 1, 1. 32 in each: 6, 5, 5. */
+/*
+ * In three windows, 16 instructions in each: lines begin in them 3, 3, 2 times. 8 in each: 2, 1, 1. 32 in each: 6, 5,
+ * 5.
+ */
 static void t100_straight(void **state)
 {
-	ASSERT_LAYOUTS({ 3 + 3 + 1, { { 0x1000, 48, 4 } } }, { 3, { { 0x1000, 24, 8 } } }, { 5 + 5 + 5, { { 0x1000, 96, 2 } } });
+	ASSERT_LAYOUTS({ 3 + 3 + 1, { { 0x1000, 48, 4 } } }, { 3, { { 0x1000, 24, 8 } } },
+	               { 5 + 5 + 5, { { 0x1000, 96, 2 } } });
 }
 
 /* 15 instructions in each of two windows: 3 lines begin in the first, 2 in the second. */
@@ -104,7 +112,10 @@ static void t101_lines_go_on_in_the_next_window(void **state)
 	}
 }
 
-/* A line ends with its page: of 9 instructions in front of a boundary and 13 behind it, the latter have three lines, or two. */
+/*
+ * A line ends with its page: of 9 instructions in front of a boundary and 13 behind it, the latter have three lines, or
+ * two.
+ */
 static void t102_a_page_ends_a_line(void **state)
 {
 	ASSERT_LAYOUTS({ 1 + 3, { { 0x2000 - 36, 22, 4 } } }, { 1 + 1, { { 0x2040 - 36, 22, 4 } } });
@@ -119,7 +130,10 @@ static void t110_blocks(void **state)
 	               { 3, { { 0x1000, 6, 4 }, { 0x1100, 12, 4 }, { 0x3000, 6, 4 }, { 0x1200, 12, 4 } } });
 }
 
-/* Seven in front of a window's end, two behind it: two lines in the first, and a read in a cycle of its own for the second. */
+/*
+ * Seven in front of a window's end, two behind it: two lines in the first, and a read in a cycle of its own for the
+ * second.
+ */
 static void t111_over_the_end_of_a_window(void **state)
 {
 	ASSERT_LAYOUTS({ 2 + 2, { { 0x1040 - 28, 9, 4 }, { 0x1140 - 28, 9, 4 } } },
@@ -165,8 +179,8 @@ static uint64_t round_with_pair(const char *model, int offset, int32_t across)
 }
 
 /*
- * Seven with the pair, in the two lines of a cycle. A pair that a line's end divides, wherever, is two instructions where it has
- * to be whole: the second one's window, or what is over in it, takes a cycle more.
+ * Seven with the pair, in the two lines of a cycle. A pair that a line's end divides, wherever, is two instructions
+ * where it has to be whole: the second one's window, or what is over in it, takes a cycle more.
  */
 static void t115_a_pair_over_the_end_of_a_line(void **state)
 {
@@ -193,7 +207,10 @@ static uint64_t round_of_branches(const char *model, const enum branch_kind *kin
 	return rounds(m, model);
 }
 
-/* Half a cycle each, and three more for a return: of four, five cycles; of five, eleven in two rounds. An indirect jump takes a cycle. */
+/*
+ * Half a cycle each, and three more for a return: of four, five cycles; of five, eleven in two rounds. An indirect jump
+ * takes a cycle.
+ */
 static void t114_returns_and_indirect_jumps(void **state)
 {
 	static const enum branch_kind five[] = { BRANCH_CALL, BRANCH_RETURN, BRANCH_JUMP, BRANCH_JUMP, BRANCH_JUMP };
@@ -211,9 +228,14 @@ static void t114_returns_and_indirect_jumps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t100_straight), cmocka_unit_test(t101_lines_go_on_in_the_next_window), cmocka_unit_test(t102_a_page_ends_a_line),
-		cmocka_unit_test(t110_blocks), cmocka_unit_test(t111_over_the_end_of_a_window), cmocka_unit_test(t112_one_block_a_cycle),
-		cmocka_unit_test(t113_a_pair_is_one), cmocka_unit_test(t114_returns_and_indirect_jumps),
+		cmocka_unit_test(t100_straight),
+		cmocka_unit_test(t101_lines_go_on_in_the_next_window),
+		cmocka_unit_test(t102_a_page_ends_a_line),
+		cmocka_unit_test(t110_blocks),
+		cmocka_unit_test(t111_over_the_end_of_a_window),
+		cmocka_unit_test(t112_one_block_a_cycle),
+		cmocka_unit_test(t113_a_pair_is_one),
+		cmocka_unit_test(t114_returns_and_indirect_jumps),
 		cmocka_unit_test(t115_a_pair_over_the_end_of_a_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

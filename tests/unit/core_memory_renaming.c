@@ -1,5 +1,6 @@
 /*
- * Exact cycles of memory renaming: when the user of a load has what a store before it wrote, by who names the place how.
+ * Exact cycles of memory renaming: when the user of a load has what a store before it wrote, by who names the place
+ * how.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,7 +134,10 @@ static void t104_computed_with(void **state)
 	assert_int_equal(used(m), RENAMED);
 }
 
-/* By another register, by one that was written in between, for other bytes, filled up with zeros, or of vectors: forwarded. */
+/*
+ * By another register, by one that was written in between, for other bytes, filled up with zeros, or of vectors:
+ * forwarded.
+ */
 static void t110_other_names(void **state)
 {
 	struct machine *m = renaming_new();
@@ -179,7 +183,10 @@ static void index_by(struct insn *in, uint8_t reg)
 	in->addr[in->nr_addr++] = reg;
 }
 
-/* By the same base and index: renamed, unless the index was written in between, is another, or the base is the stack pointer. */
+/*
+ * By the same base and index: renamed, unless the index was written in between, is another, or the base is the stack
+ * pointer.
+ */
 static void t115_index(void **state)
 {
 	static const struct { uint8_t index; bool written, stack; uint64_t used; } kind[] = {
@@ -265,12 +272,16 @@ static void t113_read_modify_write(void **state)
 	run_access(m, add, PLACE, 8);
 	m->step[m->nr_steps - 1].flags |= STEP_LOAD;
 	m->step[m->nr_steps - 1].flags &= (uint8_t)~STEP_STORE;
-	m->step[m->nr_steps++] = (struct step){ .insn = add, .addr = PLACE, .bytes = 8, .flags = STEP_ACCESS | STEP_STORE };
+	m->step[m->nr_steps++] =
+		(struct step){ .insn = add, .addr = PLACE, .bytes = 8, .flags = STEP_ACCESS | STEP_STORE };
 	load(m, BASE, PLACE, 8);
 	assert_int_equal(used(m), RENAMED + 1);
 }
 
-/* The address comes late, the value does not: its user waits for no address, the load is over when it has been checked. */
+/*
+ * The address comes late, the value does not: its user waits for no address, the load is over when it has been
+ * checked.
+ */
 static void t120_no_address(void **state)
 {
 	for (int on = 0; on < 2; on++) {
@@ -307,7 +318,10 @@ static uint32_t push(struct machine *m, uint8_t data)
 	return insn;
 }
 
-/* A push further down moves the stack pointer and its place is known; what is written to the stack pointer otherwise is not. */
+/*
+ * A push further down moves the stack pointer and its place is known; what is written to the stack pointer otherwise is
+ * not.
+ */
 static void t130_stack(void **state)
 {
 	for (int written = 0; written < 2; written++) {
@@ -324,11 +338,19 @@ static void t130_stack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t100_no_time), cmocka_unit_test(t101_long_since), cmocka_unit_test(t102_off), cmocka_unit_test(t103_remembered),
+		cmocka_unit_test(t100_no_time),
+		cmocka_unit_test(t101_long_since),
+		cmocka_unit_test(t102_off),
+		cmocka_unit_test(t103_remembered),
 		cmocka_unit_test(t104_computed_with),
-		cmocka_unit_test(t110_other_names), cmocka_unit_test(t111_the_youngest), cmocka_unit_test(t112_reach),
-		cmocka_unit_test(t113_read_modify_write), cmocka_unit_test(t115_index), cmocka_unit_test(t116_narrow),
-		cmocka_unit_test(t120_no_address), cmocka_unit_test(t130_stack),
+		cmocka_unit_test(t110_other_names),
+		cmocka_unit_test(t111_the_youngest),
+		cmocka_unit_test(t112_reach),
+		cmocka_unit_test(t113_read_modify_write),
+		cmocka_unit_test(t115_index),
+		cmocka_unit_test(t116_narrow),
+		cmocka_unit_test(t120_no_address),
+		cmocka_unit_test(t130_stack),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

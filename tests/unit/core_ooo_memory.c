@@ -41,7 +41,10 @@ static void t310_forward(void **state)
 	machine_free(m);
 }
 
-/* The data known, and the address late: the load, which has learnt to wait for it, has the data no sooner than from a store whose data are as late. */
+/*
+ * The data known, and the address late: the load, which has learnt to wait for it, has the data no sooner than from a
+ * store whose data are as late.
+ */
 static void t318_forward_address(void **state)
 {
 	struct machine *m = machine_new();
@@ -81,8 +84,10 @@ static void t311_partial(void **state)
 static void t312_forward_kinds(void **state)
 {
 	static const struct { uint32_t stored, flags; uint16_t bytes; uint8_t late, complete; uint8_t from; } kind[] = {
-		{ 0, 0, 8, 1, 4 + 5, 0 }, { 0, 0, 8, 20, 25 + 3, 0 }, { 0, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1, 0 }, { 0, 0, 4, 20, 25 + 3 + 2, 0 },
-		{ INSN_VECTOR_MEM, 0, 8, 20, 25 + 3 + 5, 0 }, { INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5, 0 },
+		{ 0, 0, 8, 1, 4 + 5, 0 }, { 0, 0, 8, 20, 25 + 3, 0 }, { 0, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1, 0 },
+		{ 0, 0, 4, 20, 25 + 3 + 2, 0 },
+		{ INSN_VECTOR_MEM, 0, 8, 20, 25 + 3 + 5, 0 },
+		{ INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5, 0 },
 		{ 0, 0, 4, 1, 5 + 3 + 2, 0 }, { 0, 0, 4, 1, 4 + 5 + 11, 4 }, { 0, 0, 4, 20, 25 + 3 + 2, 4 },
 	};
 
@@ -108,12 +113,16 @@ static void t312_forward_kinds(void **state)
 }
 
 /*
- * With forward.again and one load port: a load that waits for a store's data books the port once more, five cycles before it has
- * them, so that 40 independent loads behind it take a cycle more; one that finds them there does not.
+ * With forward.again and one load port: a load that waits for a store's data books the port once more, five cycles
+ * before it has them, so that 40 independent loads behind it take a cycle more; one that finds them there does not.
  */
 static void t317_forward_again(void **state)
 {
-	static const struct { int32_t again; uint8_t late; uint64_t cycles; } kind[] = { { 0, 20, 40 }, { 1, 20, 41 }, { 1, 1, 40 } };
+	static const struct {
+		int32_t again;
+		uint8_t late;
+		uint64_t cycles;
+	} kind[] = { { 0, 20, 40 }, { 1, 20, 41 }, { 1, 1, 40 } };
 
 	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
 		struct machine *m = machine_new();
@@ -128,12 +137,17 @@ static void t317_forward_again(void **state)
 		for (unsigned i = 0; i < 40; i++)
 			run_access(m, next, 0x20000, 8);
 		machine_time(m);
-		assert_int_equal(committed(m, 42)->fetch + committed(m, 42)->issue - committed(m, 2)->fetch - committed(m, 2)->issue, kind[k].cycles);
+		assert_int_equal(committed(m, 42)->fetch + committed(m, 42)->issue - committed(m, 2)->fetch -
+		                         committed(m, 2)->issue,
+		                 kind[k].cycles);
 		machine_free(m);
 	}
 }
 
-/* Independent loads, two a cycle; over a line, each takes a second access; over a page, one in so many cycles starts anew. */
+/*
+ * Independent loads, two a cycle; over a line, each takes a second access; over a page, one in so many cycles starts
+ * anew.
+ */
 static void t313_split_loads(void **state)
 {
 	static const struct { uint64_t offset; uint64_t cycles; } kind[] = { { 0, 50 }, { 60, 100 }, { 4092, 400 } };
@@ -167,7 +181,10 @@ static void t314_alias(void **state)
 	machine_free(m);
 }
 
-/* A vector load over a line takes two cycles of what loads of vectors pass besides, which the first access has as a uop. */
+/*
+ * A vector load over a line takes two cycles of what loads of vectors pass besides, which the first access has as a
+ * uop.
+ */
 static void t315_split_vector_loads(void **state)
 {
 	static const struct { uint64_t offset; uint32_t flags; uint64_t cycles; } kind[] = {
@@ -213,7 +230,8 @@ static void t320_violation(void **state)
 {
 	struct machine *m = machine_new();
 	m->desc.ideal.l1d = m->desc.ideal.branch = true;
-	uint32_t slow = make_alu(m, R2, R2, 0, 20, ALU), store = make_store(m, R2, R1), read = make_load(m, R3, R4), tail = make_flagged(m, INSN_NOP);
+	uint32_t slow = make_alu(m, R2, R2, 0, 20, ALU), store = make_store(m, R2, R1), read = make_load(m, R3, R4),
+		 tail = make_flagged(m, INSN_NOP);
 	uint32_t back = make_branch(m, BRANCH_JUMP, 0x1000);
 	for (int i = 0; i < 2; i++) {
 		run_insn(m, slow);
@@ -277,19 +295,23 @@ static void t331_drain(void **state)
 		for (int i = 0; i < 60; i++)
 			run_access(m, store, kind[k].addr, 8);
 		machine_time(m);
-		assert_int_equal(committed(m, 50)->drain + committed(m, 50)->fetch - committed(m, 30)->drain - committed(m, 30)->fetch, kind[k].cycles);
+		assert_int_equal(committed(m, 50)->drain + committed(m, 50)->fetch - committed(m, 30)->drain -
+		                         committed(m, 30)->fetch,
+		                 kind[k].cycles);
 		machine_free(m);
 	}
 }
 
 /*
- * Stores to one block in turn with others: one write each, one across blocks two, and one of a part of 4 bytes just written waits. Over a
- * line it is no more than two; and where stores go up, each across blocks shares writes with those before and behind it.
+ * Stores to one block in turn with others: one write each, one across blocks two, and one of a part of 4 bytes just
+ * written waits. Over a line it is no more than two; and where stores go up, each across blocks shares writes with
+ * those before and behind it.
  */
 static void t332_merged(void **state)
 {
 	static const struct { uint64_t addr, other, step; uint16_t bytes; uint64_t cycles; } kind[] = {
-		{ 0x10000, 0x10008, 0, 8, 20 }, { 0x10000, 0x10040, 0, 8, 20 }, { 0x1001c, 0x1001c, 0, 8, 40 }, { 0x1003c, 0x1003c, 0, 8, 40 },
+		{ 0x10000, 0x10008, 0, 8, 20 }, { 0x10000, 0x10040, 0, 8, 20 }, { 0x1001c, 0x1001c, 0, 8, 40 },
+		{ 0x1003c, 0x1003c, 0, 8, 40 },
 		{ 0x10000, 0x10040, 0, 2, 50 }, { 0x10000, 0x10000, 0, 2, 20 }, { 0x10008, 0x1001c, 0, 8, 20 },
 		{ 0x10008, 0x10028, 64, 32, 20 }, { 0x10001, 0x10021, 64, 32, 20 },
 	};
@@ -303,7 +325,8 @@ static void t332_merged(void **state)
 		m->desc.store_queue_part_again = 3;
 		uint32_t store = make_store(m, R2, R1);
 		for (int i = 0; i < 60; i++)
-			run_access(m, store, (i % 2 ? kind[k].other : kind[k].addr) + (uint64_t)i / 2 * kind[k].step, kind[k].bytes);
+			run_access(m, store, (i % 2 ? kind[k].other : kind[k].addr) + (uint64_t)i / 2 * kind[k].step,
+			           kind[k].bytes);
 		machine_time(m);
 		assert_int_equal(committed(m, 50)->drain + committed(m, 50)->fetch - committed(m, 30)->drain - committed(m, 30)->fetch, kind[k].cycles);
 		machine_free(m);
@@ -325,15 +348,24 @@ static void t333_leave_to_merge(void **state)
 		for (uint64_t i = 0; i < 28; i++)
 			run_access(m, store, kind[k].addr + 8 * i, 8);
 		machine_time(m);
-		assert_int_equal(committed(m, 24)->drain + committed(m, 24)->fetch - committed(m, 8)->drain - committed(m, 8)->fetch, kind[k].cycles);
+		assert_int_equal(committed(m, 24)->drain + committed(m, 24)->fetch - committed(m, 8)->drain -
+		                         committed(m, 8)->fetch,
+		                 kind[k].cycles);
 		machine_free(m);
 	}
 }
 
-/* Two hundred loads of two ports, while a miss evicts a line that was stored to, or not: the ports close for a cycle. */
+/*
+ * Two hundred loads of two ports, while a miss evicts a line that was stored to, or not: the ports close for a
+ * cycle.
+ */
 static void t334_victims(void **state)
 {
-	static const struct { int32_t ports; bool store; uint64_t cycles; } kind[] = { { 0, true, 100 }, { MEM, true, 101 }, { MEM, false, 100 } };
+	static const struct {
+		int32_t ports;
+		bool store;
+		uint64_t cycles;
+	} kind[] = { { 0, true, 100 }, { MEM, true, 101 }, { MEM, false, 100 } };
 	enum { LOADS = 200, BEFORE = 6, FIRST = 0x10000, SECOND = 0x11000, OTHER = 0x10040 };
 
 	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
@@ -342,7 +374,8 @@ static void t334_victims(void **state)
 		m->desc.l1d_ways = 1;
 		m->desc.l1d_victim_ports = kind[k].ports;
 		m->desc.rob_entries = m->desc.load_queue_entries = 512;
-		uint32_t store = make_store(m, R2, 0), read = make_load(m, R3, R1), apart = make_flagged(m, INSN_SERIALIZE);
+		uint32_t store = make_store(m, R2, 0), read = make_load(m, R3, R1),
+			 apart = make_flagged(m, INSN_SERIALIZE);
 		run_access(m, read, OTHER, 8);
 		run_access(m, read, SECOND, 8);
 		run_insn(m, apart);
@@ -359,12 +392,16 @@ static void t334_victims(void **state)
 }
 
 /*
- * Lines of one set of one way, in L2: they come as far apart as it says, and as long as the third waits, the second is on its way
- * for others, too. Without it that is asked for again.
+ * Lines of one set of one way, in L2: they come as far apart as it says, and as long as the third waits, the second is
+ * on its way for others, too. Without it that is asked for again.
  */
 static void t335_set_fill(void **state)
 {
-	static const struct { int32_t cycles; uint64_t apart; enum level again; } kind[] = { { 0, 1, LEVEL_L2 }, { 50, 50, LEVEL_FILL_BUFFER } };
+	static const struct {
+		int32_t cycles;
+		uint64_t apart;
+		enum level again;
+	} kind[] = { { 0, 1, LEVEL_L2 }, { 50, 50, LEVEL_FILL_BUFFER } };
 	enum { FIRST = 0x10000, SECOND = 0x11000, THIRD = 0x12000, BEFORE = 5 };
 
 	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
@@ -383,7 +420,8 @@ static void t335_set_fill(void **state)
 		run_access(m, read, THIRD, 8);
 		run_access(m, read, SECOND, 8);
 		machine_time(m);
-		const struct timed *second = committed(m, BEFORE), *third = committed(m, BEFORE + 1), *again = committed(m, BEFORE + 2);
+		const struct timed *second = committed(m, BEFORE), *third = committed(m, BEFORE + 1),
+				   *again = committed(m, BEFORE + 2);
 		assert_int_equal(timed_data_level(second), LEVEL_L2);
 		assert_int_equal(third->fetch + third->complete - second->fetch - second->complete, kind[k].apart);
 		assert_int_equal(timed_data_level(again), kind[k].again);
@@ -411,7 +449,10 @@ static void t340_miss(void **state)
 	machine_free(m);
 }
 
-/* Eight loads of one line: the first asks for it and its page. A load and a store elsewhere in the page find that on its way. */
+/*
+ * Eight loads of one line: the first asks for it and its page. A load and a store elsewhere in the page find that on
+ * its way.
+ */
 static void t341_on_its_way(void **state)
 {
 	struct machine *m = machine_new();
@@ -469,7 +510,10 @@ int main(void)
 		cmocka_unit_test(t316_long_addresses),
 		cmocka_unit_test(t320_violation),
 		cmocka_unit_test(t330_store_queue),
-		cmocka_unit_test(t331_drain), cmocka_unit_test(t332_merged), cmocka_unit_test(t333_leave_to_merge), cmocka_unit_test(t334_victims),
+		cmocka_unit_test(t331_drain),
+		cmocka_unit_test(t332_merged),
+		cmocka_unit_test(t333_leave_to_merge),
+		cmocka_unit_test(t334_victims),
 		cmocka_unit_test(t335_set_fill),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t341_on_its_way),

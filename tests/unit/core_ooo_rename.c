@@ -1,5 +1,6 @@
 /*
- * Exact cycles of the detailed core on hand-made streams, 226: how many slots rename dispatches in a cycle, and to which schedulers.
+ * Exact cycles of the detailed core on hand-made streams, 226: how many slots rename dispatches in a cycle, and to
+ * which schedulers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +51,10 @@ static void t229_memory(void **state)
 		assert_int_equal(cycles_of_accesses(kind[k].most, kind[k].loads, kind[k].fillers), kind[k].cycles);
 }
 
-/* One of ALU0 where `narrow` says so, else of both, over and over, each port with a scheduler of its own: cycles of a hundred of them all. */
+/*
+ * One of ALU0 where `narrow` says so, else of both, over and over, each port with a scheduler of its own: cycles of a
+ * hundred of them all.
+ */
 static uint64_t cycles_of_spread(uint16_t ports, const char *narrow)
 {
 	struct machine *m = machine_new();
@@ -62,7 +66,8 @@ static uint64_t cycles_of_spread(uint16_t ports, const char *narrow)
 	m->desc.sched2_entries = 16;
 	machine_bind(m, BIND_SPREAD, ports);
 	for (; narrow[nr]; nr++)
-		round[nr] = narrow[nr] == 'n' ? make_flagged(m, INSN_NOP) : make_alu(m, R1, 0, 0, 1, narrow[nr] == '0' ? ALU0 : ALU);
+		round[nr] = narrow[nr] == 'n' ? make_flagged(m, INSN_NOP)
+		                              : make_alu(m, R1, 0, 0, 1, narrow[nr] == '0' ? ALU0 : ALU);
 	run_rounds(m, round, nr, 300);
 	machine_time(m);
 	uint64_t cycles = between(m, 100 * nr, 200 * nr);
@@ -87,7 +92,10 @@ static void t227_spread(void **state)
 	}
 }
 
-/* A third uop for two ports is dispatched in the next cycle, for lack of width; what has ports besides is not spread. */
+/*
+ * A third uop for two ports is dispatched in the next cycle, for lack of width; what has ports besides is not
+ * spread.
+ */
 static void t228_spread_as_many_as_ports(void **state)
 {
 	struct machine *m = machine_new();
@@ -107,7 +115,10 @@ static void t228_spread_as_many_as_ports(void **state)
 	machine_free(m);
 }
 
-/* The first group that takes a uop binds it: two that alternate take what can use just these, the upper first; counts what is left. */
+/*
+ * The first group that takes a uop binds it: two that alternate take what can use just these, the upper first; counts
+ * what is left.
+ */
 static void t231_first_group_binds(void **state)
 {
 	static const uint8_t count[CORE_PORTS] = { 0, 5, 0, 1 };
@@ -128,7 +139,10 @@ static void t231_first_group_binds(void **state)
 	assert_int_equal(bind_to(&b, counts, ALU, 7, 1), ALU0);
 }
 
-/* More uops than a scheduler can have entries wait for a port that has none: they go one by one, whether ports are bound by counts or not. */
+/*
+ * More uops than a scheduler can have entries wait for a port that has none: they go one by one, whether ports are
+ * bound by counts or not.
+ */
 static void t230_many_wait_without_a_scheduler(void **state)
 {
 	enum { WAITING = 400 };
@@ -151,7 +165,9 @@ static void t230_many_wait_without_a_scheduler(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t229_memory), cmocka_unit_test(t227_spread), cmocka_unit_test(t228_spread_as_many_as_ports),
+		cmocka_unit_test(t229_memory),
+		cmocka_unit_test(t227_spread),
+		cmocka_unit_test(t228_spread_as_many_as_ports),
 		cmocka_unit_test(t231_first_group_binds),
 		cmocka_unit_test(t230_many_wait_without_a_scheduler),
 	};

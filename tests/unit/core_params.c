@@ -63,7 +63,10 @@ static const char *path_of(const char *name)
 
 static void write_core_bytes(const char *name, const char *text, gssize size)
 {
-	/* No sync to disk: there are thousands of these. Without it, GLib writes over what is there and leaves a longer tail. */
+	/*
+	 * No sync to disk: there are thousands of these. Without it, GLib writes over what is there and leaves a longer
+	 * tail.
+	 */
 	g_unlink(path_of(name));
 	assert_true(g_file_set_contents_full(path_of(name), text, size, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
 }
@@ -73,7 +76,10 @@ static void write_core(const char *name, const char *text)
 	write_core_bytes(name, text, -1);
 }
 
-/* Loading `name` fails so; the error is about `file`, a core in DIR/cores, or about `file` as it stands where it has no such file. */
+/*
+ * Loading `name` fails so; the error is about `file`, a core in DIR/cores, or about `file` as it stands where it has no
+ * such file.
+ */
 static void assert_fails(const char *name, int code, const char *file, const char *why, const char *remedy)
 {
 	struct core_desc d;
@@ -87,8 +93,22 @@ static void assert_fails(const char *name, int code, const char *file, const cha
 
 static void shipped_cores_load(void **state)
 {
-	static const char *const expected[] = { "alder-lake-p", "asplos06", "boom", "cascade-lake", "cortex-a72", "ice-lake", "neoverse-n1",
-		"sandy-bridge", "sapphire-rapids", "skylake-sp", "skylake-x", "zen2", "zen3", "zen4", "zen5", NULL };
+	static const char *const expected[] = { "alder-lake-p",
+		                                "asplos06",
+		                                "boom",
+		                                "cascade-lake",
+		                                "cortex-a72",
+		                                "ice-lake",
+		                                "neoverse-n1",
+		                                "sandy-bridge",
+		                                "sapphire-rapids",
+		                                "skylake-sp",
+		                                "skylake-x",
+		                                "zen2",
+		                                "zen3",
+		                                "zen4",
+		                                "zen5",
+		                                NULL };
 	char **names = core_desc_names();
 	struct core_desc d;
 
@@ -117,10 +137,12 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "sched2.", !d->sched2_entries }, { "sched3.", !d->sched3_entries }, { "sched4.", !d->sched4_entries },
 		{ "sched5.", !d->sched5_entries }, { "sched6.", !d->sched6_entries }, { "sched7.", !d->sched7_entries },
 		{ "wide.", strcmp(d->isa, "x86-64") != 0 }, { "branch.taken_ports", !d->branch_taken_ports },
-		{ "rename.stack_", !d->rename_stack_ports }, { "waiting.", !d->waiting_entries }, { "split.vector_ports", !d->split_vector_ports },
+		{ "rename.stack_", !d->rename_stack_ports }, { "waiting.", !d->waiting_entries },
+		{ "split.vector_ports", !d->split_vector_ports },
 		{ "l1d.victim_ports", !d->l1d_victim_ports }, { "l1d.set_fill", !d->l1d_set_fill },
 		{ "store_queue.merge_", !d->store_queue_merge_bytes },
-		{ "store_queue.part_", !d->store_queue_merge_bytes }, { "forward.renamed_loads", !d->forward_renamed_loads },
+		{ "store_queue.part_", !d->store_queue_merge_bytes },
+		{ "forward.renamed_loads", !d->forward_renamed_loads },
 		{ "load_queue.holds_entry", !d->load_queue_holds_entry }, { "forward.again", !d->forward_again },
 	};
 
@@ -188,7 +210,8 @@ static void what_is_rare_was_bought(void **state)
 		size_t length = strlen(core_params[i].bought);
 
 		if (set_by(i, names) < 3 ? !length : length)
-			fail_msg("%s is set by %u cores, and says \"%s\"", core_params[i].name, set_by(i, names), core_params[i].bought);
+			fail_msg("%s is set by %u cores, and says \"%s\"", core_params[i].name, set_by(i, names),
+			         core_params[i].bought);
 		assert_in_range(length, 0, 120);
 	}
 	g_strfreev(names);
@@ -263,7 +286,8 @@ static void qemu_knows_the_cpus(void **state)
 		argv[2] = d.qemu_cpu;
 		if (strcmp(d.isa, "x86-64") || !g_file_test("/bin/true", G_FILE_TEST_IS_EXECUTABLE))
 			continue;
-		if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, &err, &status, NULL))
+		if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, &err, &status,
+		                  NULL))
 			break;
 		assert_string_equal(err, "");
 		assert_int_equal(status, 0);
@@ -324,8 +348,9 @@ static void a_child_wins_over_its_parent(void **state)
 {
 	struct core_desc d;
 
-	write_core("parent", "[core]\nports = a b\ntitle = Parent\ncosts = parent.costs\n[rob]\n# parent's\nentries = 50\n"
-		"[sched0]\n# ports\nports = a\nentries = 7\n");
+	write_core("parent",
+	           "[core]\nports = a b\ntitle = Parent\ncosts = parent.costs\n[rob]\n# parent's\nentries = 50\n"
+	           "[sched0]\n# ports\nports = a\nentries = 7\n");
 	write_core("child", "[core]\ninherit = parent\nports = x a b\n[rob]\n# child's\nentries = 60\n");
 	write_core("grandchild", "[core]\ninherit = child\n[sched0]\nentries = 8\n");
 	assert_int_equal(core_desc_load(&d, "grandchild"), 0);
@@ -371,7 +396,8 @@ static void files_that_are_wrong(void **state)
 	write_core("key", "[rob]\nentires = 5\n");
 	assert_fails("key", EINVAL, "key", "there is no parameter 'rob.entires'", "did you mean 'rob.entries'?");
 	write_core("group", "[zzzzzz]\nqqqqqq = 5\n");
-	assert_fails("group", EINVAL, "group", "there is no parameter 'zzzzzz.qqqqqq'", "'cyclewise cores NAME' lists the parameters");
+	assert_fails("group", EINVAL, "group", "there is no parameter 'zzzzzz.qqqqqq'",
+	             "'cyclewise cores NAME' lists the parameters");
 	write_core("large", "[rob]\nentries = 5000\n");
 	assert_fails("large", EINVAL, "large", "rob.entries: 5000 is out of range", "it can be from 1 to 4096 slots");
 	write_core("small", "[rob]\nentries = 0\n");
@@ -381,7 +407,8 @@ static void files_that_are_wrong(void **state)
 	write_core("tail", "[rob]\nentries = 5 # five\n");
 	assert_fails("tail", EINVAL, "tail", "rob.entries: '5 # five' is not a whole number", "");
 	write_core("choice", "[l1d]\nreplacement = fifo\n");
-	assert_fails("choice", EINVAL, "choice", "l1d.replacement: there is no 'fifo'", "it can be one of: lru plru qlru random");
+	assert_fails("choice", EINVAL, "choice", "l1d.replacement: there is no 'fifo'",
+	             "it can be one of: lru plru qlru random");
 	write_core("isa", "[core]\nisa = mips\n");
 	assert_fails("isa", EINVAL, "isa", "core.isa: there is no 'mips'", "it can be one of: x86-64 aarch64 riscv64");
 	write_core("port", "[core]\nports = a b\n[sched0]\nports = a q\n");
@@ -438,8 +465,9 @@ static void cores_that_are_not_there(void **state)
 	assert_fails("boomm", ENOENT, "boomm", "there is no core 'boomm'", "did you mean 'boom'?");
 	assert_int_equal(error_get()->status, EXIT_USAGE);
 	assert_fails("", ENOENT, "core", "there is no core ''",
-		"the cores are: alder-lake-p, asplos06, boom, cascade-lake, cortex-a72, ice-lake, neoverse-n1, "
-		"sandy-bridge, sapphire-rapids, skylake-sp, skylake-x, zen2, zen3, zen4, zen5; a path needs a '/' or ends in '.core'");
+	             "the cores are: alder-lake-p, asplos06, boom, cascade-lake, cortex-a72, ice-lake, neoverse-n1, "
+	             "sandy-bridge, sapphire-rapids, skylake-sp, skylake-x, zen2, zen3, zen4, zen5; a path needs a '/' "
+	             "or ends in '.core'");
 	assert_fails("/nowhere/x.core", ENOENT, "/nowhere/x.core", "No such file or directory", "");
 	write_core("orphan", "[core]\ninherit = boon\n");
 	assert_fails("orphan", ENOENT, "orphan", "there is no core 'boon'", "did you mean 'boom'?");
@@ -491,22 +519,26 @@ static void setting_wrongly(void **state)
 
 	assert_int_equal(core_desc_load(&d, "skylake-sp"), 0);
 	before = d;
-	assert_option(core_desc_set(&d, "rob.entires=512"), "--set rob.entires=512", "there is no parameter 'rob.entires'",
-		"did you mean 'rob.entries'?");
-	assert_option(core_desc_set(&d, "rob=512"), "--set rob=512", "there is no parameter 'rob'", "did you mean 'rob.entries'?");
-	assert_option(core_desc_set(&d, "rob.entries"), "--set rob.entries", "not an assignment", "write it as --set GROUP.NAME=VALUE");
-	assert_option(core_desc_set(&d, "rob.entries="), "--set rob.entries=", "not an assignment", "write it as --set GROUP.NAME=VALUE");
+	assert_option(core_desc_set(&d, "rob.entires=512"), "--set rob.entires=512",
+	              "there is no parameter 'rob.entires'", "did you mean 'rob.entries'?");
+	assert_option(core_desc_set(&d, "rob=512"), "--set rob=512", "there is no parameter 'rob'",
+	              "did you mean 'rob.entries'?");
+	assert_option(core_desc_set(&d, "rob.entries"), "--set rob.entries", "not an assignment",
+	              "write it as --set GROUP.NAME=VALUE");
+	assert_option(core_desc_set(&d, "rob.entries="), "--set rob.entries=", "not an assignment",
+	              "write it as --set GROUP.NAME=VALUE");
 	assert_option(core_desc_set(&d, "=5"), "--set =5", "not an assignment", "write it as --set GROUP.NAME=VALUE");
-	assert_option(core_desc_set(&d, "rob.entries=4097"), "--set rob.entries=4097", "rob.entries: 4097 is out of range",
-		"it can be from 1 to 4096 slots");
+	assert_option(core_desc_set(&d, "rob.entries=4097"), "--set rob.entries=4097",
+	              "rob.entries: 4097 is out of range", "it can be from 1 to 4096 slots");
 	assert_option(core_desc_set(&d, "rob.entries=99999999999999999999"), "--set rob.entries=99999999999999999999",
 		"rob.entries: '99999999999999999999' is not a whole number", "");
-	assert_option(core_desc_set(&d, "rob.entries=1.5"), "--set rob.entries=1.5", "rob.entries: '1.5' is not a whole number", "");
+	assert_option(core_desc_set(&d, "rob.entries=1.5"), "--set rob.entries=1.5",
+	              "rob.entries: '1.5' is not a whole number", "");
 	assert_option(core_desc_set(&d, "core.isa=riscv64"), "--set core.isa=riscv64",
 		"core.isa says which core this is, and cannot be set",
 		"write a core description that inherits from 'skylake-sp', and give its path to --core");
-	assert_option(core_desc_set(&d, "l2.replacement=best"), "--set l2.replacement=best", "l2.replacement: there is no 'best'",
-		"it can be one of: lru plru qlru random");
+	assert_option(core_desc_set(&d, "l2.replacement=best"), "--set l2.replacement=best",
+	              "l2.replacement: there is no 'best'", "it can be one of: lru plru qlru random");
 	assert_memory_equal(&d, &before, sizeof d);
 }
 
@@ -524,19 +556,22 @@ static void scaling(void **state)
 	assert_int_equal(d.rob_entries, 4096);
 	assert_int_equal(core_desc_scale(&d, "rob.entries=0"), 0);
 	assert_int_equal(d.rob_entries, 1);
-	assert_option(core_desc_scale(&d, "dram=0.5"), "--scale dram=0.5", "there is no parameter 'dram'", "did you mean 'dram.latency_ns'?");
+	assert_option(core_desc_scale(&d, "dram=0.5"), "--scale dram=0.5", "there is no parameter 'dram'",
+	              "did you mean 'dram.latency_ns'?");
 	assert_option(core_desc_scale(&d, "rob.entries=fast"), "--scale rob.entries=fast", "'fast' is not a factor",
 		"give a number from 0 up, such as 0.5");
 	assert_option(core_desc_scale(&d, "rob.entries=-1"), "--scale rob.entries=-1", "'-1' is not a factor",
 		"give a number from 0 up, such as 0.5");
 	assert_option(core_desc_scale(&d, "rob.entries=inf"), "--scale rob.entries=inf", "'inf' is not a factor",
 		"give a number from 0 up, such as 0.5");
-	assert_option(core_desc_scale(&d, "sched0.ports=2"), "--scale sched0.ports=2", "sched0.ports is not a quantity, and cannot be scaled",
-		"use --set");
-	assert_option(core_desc_scale(&d, "llc.victim=2"), "--scale llc.victim=2", "llc.victim is not a quantity, and cannot be scaled",
-		"use --set");
-	assert_option(core_desc_scale(&d, "branch.tage=2"), "--scale branch.tage=2", "branch.tage is not a number, and cannot be scaled", "");
-	assert_option(core_desc_scale(&d, "rob.entries"), "--scale rob.entries", "not an assignment", "write it as --scale GROUP.NAME=FACTOR");
+	assert_option(core_desc_scale(&d, "sched0.ports=2"), "--scale sched0.ports=2",
+	              "sched0.ports is not a quantity, and cannot be scaled", "use --set");
+	assert_option(core_desc_scale(&d, "llc.victim=2"), "--scale llc.victim=2",
+	              "llc.victim is not a quantity, and cannot be scaled", "use --set");
+	assert_option(core_desc_scale(&d, "branch.tage=2"), "--scale branch.tage=2",
+	              "branch.tage is not a number, and cannot be scaled", "");
+	assert_option(core_desc_scale(&d, "rob.entries"), "--scale rob.entries", "not an assignment",
+	              "write it as --scale GROUP.NAME=FACTOR");
 }
 
 static void idealising(void **state)
@@ -594,7 +629,10 @@ static uint32_t next_random(uint32_t *x)
 	return *x;
 }
 
-/* Shipped descriptions with bytes changed, left out and doubled: an error or a core within its ranges, never a crash. */
+/*
+ * Shipped descriptions with bytes changed, left out and doubled: an error or a core within its ranges, never a
+ * crash.
+ */
 static void random_files(void **state)
 {
 	enum { CORES = 64 };
