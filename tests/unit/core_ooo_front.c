@@ -130,15 +130,15 @@ static void t120_icache_miss(void **state)
 	machine_free(m);
 }
 
-/* A second pass through the same code comes from the uop cache: 6 uops a cycle, here bounded by rename. */
-static void t130_uop_cache(void **state)
+/* 95 no-ops and a jump back, through a uop cache whose sizes are set, to a rename that is wider than it. */
+static void run_loop_three_times(struct machine *m)
 {
-	struct machine *m = machine_new();
+	uint32_t code[96];
+
 	m->desc.uopcache_sets = 32;
 	m->desc.uopcache_latency = 1;
 	m->desc.rename_width = m->desc.commit_width = 8;
 	m->desc.ideal.branch = true;
-	uint32_t code[96];
 	for (int i = 0; i < 95; i++)
 		code[i] = make_flagged(m, INSN_NOP);
 	code[95] = make_branch(m, BRANCH_JUMP, 0x1000);
@@ -146,6 +146,13 @@ static void t130_uop_cache(void **state)
 		for (int i = 0; i < 96; i++)
 			i < 95 ? run_insn(m, code[i]) : run_taken(m, code[i]);
 	machine_time(m);
+}
+
+/* A second pass through the same code comes from the uop cache: 6 uops a cycle, here bounded by rename. */
+static void t130_uop_cache(void **state)
+{
+	struct machine *m = machine_new();
+	run_loop_three_times(m);
 	assert_int_equal(between(m, 0, 92), 23);          /* decoders: 4 a cycle */
 	/* uop cache: 6 a cycle */
 	assert_int_equal(timed_dispatch(committed(m, 192 + 90)) - timed_dispatch(committed(m, 192)), 15);
@@ -162,21 +169,10 @@ static void t131_more_ways_than_a_set_has(void **state)
 
 	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
 		struct machine *m = machine_new();
-		m->desc.uopcache_sets = 32;
 		m->desc.uopcache_ways = kind[k].ways;
 		m->desc.uopcache_max_ways = 3;
 		m->desc.uopcache_line_uops = m->desc.uopcache_width = 6;
-		m->desc.uopcache_latency = 1;
-		m->desc.rename_width = m->desc.commit_width = 8;
-		m->desc.ideal.branch = true;
-		uint32_t code[96];
-		for (int i = 0; i < 95; i++)
-			code[i] = make_flagged(m, INSN_NOP);
-		code[95] = make_branch(m, BRANCH_JUMP, 0x1000);
-		for (int pass = 0; pass < 3; pass++)
-			for (int i = 0; i < 96; i++)
-				i < 95 ? run_insn(m, code[i]) : run_taken(m, code[i]);
-		machine_time(m);
+		run_loop_three_times(m);
 		const struct timed *first = committed(m, 192), *last = committed(m, 192 + 92);
 		assert_int_equal(timed_dispatch(last) - timed_dispatch(first), kind[k].cycles);
 		machine_free(m);

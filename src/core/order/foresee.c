@@ -221,6 +221,15 @@ static void go_wrong(struct foresight *f, struct forecast *c, uint64_t pc, const
 	out->of[ACCESSES].bytes += c->nr_accesses * sizeof(struct wrong_access);
 }
 
+/* What runs after the instruction of `s`; `all` where that is not among the steps before it. */
+static const struct step *step_after(const struct step *s, const struct step *all)
+{
+	do
+		s++;
+	while (s < all && step_belongs(s));
+	return s;
+}
+
 void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t ahead, struct foreseen *out)
 {
 	const struct step *end = s + n, *all = end + ahead;
@@ -236,11 +245,9 @@ void foresight_batch(struct foresight *f, const struct step *s, size_t n, size_t
 		if (!foresee_wanted(in, s))
 			continue;
 		struct forecast *c = forecast_add(out);
-		const struct step *next = s + 1;
+		const struct step *next = step_after(s, all);
 
 		*c = (struct forecast){ 0 };
-		while (next < all && step_belongs(next))
-			next++;
 		if (in->flags & INSN_BRANCH && !(s->flags & STEP_FAULT))
 			resolve(f, in, s, next < all ? next : NULL, &c->predicted);
 		if (s->flags & STEP_FAULT || in->flags & INSN_FLUSH)
@@ -262,11 +269,9 @@ void foresight_warm(struct foresight *f, const struct step *s, size_t n, size_t 
 			converge_saw(f->converge, s);
 		if (!(in->flags & INSN_BRANCH) || s->flags & STEP_FAULT)
 			continue;
-		const struct step *next = s + 1;
+		const struct step *next = step_after(s, all);
 		struct prediction unused;
 
-		while (next < all && step_belongs(next))
-			next++;
 		resolve(f, in, s, next < all ? next : NULL, &unused);
 	}
 }
