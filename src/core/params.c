@@ -19,7 +19,7 @@
 
 const struct core_param core_params[NR_CORE_PARAMS] = {
 #define X(group, name_, def_, min_, max_, unit_, help_, ...) { \
-	.name = #group "." #name_, .unit = unit_, .help = help_, .bought = "" __VA_ARGS__, \
+	.name = #group "." #name_, .unit = unit_, .help = help_, .kept_for = "" __VA_ARGS__, \
 	.min = min_, .max = max_, .def = def_, .offset = offsetof(struct core_desc, group##_##name_) },
 	CORE_PARAMS(X)
 #undef X

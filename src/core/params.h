@@ -2,9 +2,10 @@
  * The parameters of a core model: what a description in data/cores/ can say, `--set` and `--scale` change,
  * and `cyclewise cores NAME` lists. One table; the struct, the reader and the listing are expanded from it.
  *
- * X(group, name, default, minimum, maximum, unit, help[, bought]). A parameter is called group.name. All are integers;
- * what is a list or a name is in CORE_STRINGS. A cycle is a cycle of the core's clock. One that fewer than three files
- * of data/cores set to another value than its default says what it bought, such as which figures come nearer by it.
+ * X(group, name, default, minimum, maximum, unit, help[, kept_for]). A parameter is called group.name. All are
+ * integers; what is a list or a name is in CORE_STRINGS. A cycle is a cycle of the core's clock. One that fewer
+ * than three files of data/cores set to another value than its default says what it is kept for, such as whose
+ * error it lowers and by how much.
  */
 #ifndef CYCLEWISE_CORE_PARAMS_H
 #define CYCLEWISE_CORE_PARAMS_H
@@ -118,14 +119,14 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "BOOM's refetch behind a flush") \
 	X(exception, latency, 50, 0, 10000, "cycles", \
 	  "faulting instruction at commit to the first fetch of the handler", \
-	  "nothing of its own: the same in all cores, for who knows a better one") \
+	  "who knows a better figure: the same in all cores") \
 	X(syscall, cycles, 100, 0, 100000, "cycles", "fixed cost of a system call; blocked time costs nothing", \
-	  "nothing of its own: the same in all cores; what a system call costs is the kernel's") \
+	  "who knows a better figure: what a system call costs is the kernel's") \
 	X(unmodelled, uops, 1, 1, 255, "uops", \
 	  "assumed for an instruction without data, which is counted and reported", \
-	  "nothing of its own: the same in all cores") \
+	  "who knows a better figure: the same in all cores") \
 	X(unmodelled, latency, 3, 1, 255, "cycles", "assumed for an instruction without data", \
-	  "nothing of its own: the same in all cores") \
+	  "who knows a better figure: the same in all cores") \
 	X(clock, mhz, 3100, 1, 10000, "MHz", "converts DRAM's nanoseconds; nothing else depends on it")
 
 #define SCHEDULER_PARAMS_ONE(X, n, ...) \
@@ -208,9 +209,9 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(repeat, startup, 15, 0, 200, "cycles", "rep string instruction before its first iteration", \
 	  "20 cycles on Zen 4, 15 elsewhere") \
 	X(repeat, bytes, 32, 1, 64, "bytes/cycle", "bytes that a fast rep movs or stos moves per cycle", \
-	  "nothing of its own: all cores with rep strings move 32 bytes a cycle") \
+	  "who knows a better figure: the same in all cores with rep strings") \
 	X(repeat, slow, 2, 1, 64, "cycles/iteration", "iteration of other rep string instructions", \
-	  "nothing of its own: the same in all cores with rep strings")
+	  "who knows a better figure: the same in all cores with rep strings")
 
 #define CACHE_PARAMS_ONE(X, level, size_, ways_, latency_, least_, mshrs_, ...) \
 	X(level, size, size_, 0, 1 << 30, "bytes", "capacity; 0: absent") \
@@ -222,7 +223,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(level, bandwidth, bw_, 1, 256, "bytes/cycle", "to the level above (L1D: to the core)")
 #define MEMORY_PARAMS(X) \
 	X(cache, line, 64, 16, 256, "bytes", "line size of all caches", \
-	  "nothing of its own: 64 bytes in all cores") \
+	  "caches of other lines: 64 bytes in all cores") \
 	X(cache, duplex, 0, 0, 1, "0/1", \
 	  "1: evictions come down to L2 and the last level beside fills going up; 0: they take turns", \
 	  "0.7 points of the error of kernels on Zen 3: what streams through L2 and L3, some of it 12%") \
@@ -301,7 +302,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(history, "branch.history", "directions", \
 	  "what TAGE's histories hold: directions, taken-path, taken-branches or taken-conditionals") \
 	X(bind, "rename.bind", "none", \
-	  "'KIND: PORTS; ...' bound at rename: count, alternate, spread (ooo only) or turn; none: at issue") \
+	  "ports chosen at rename: 'KIND: PORTS; ...' of kinds count, alternate, turn, spread; none: at issue") \
 	X(wrong_path, "branch.wrong_path", "full", \
 	  "what is modelled of the wrong path: none, instructions (fetched), or full (executed too)") \
 	X(l1i_replacement, "l1i.replacement", "plru", "replacement policy: lru, plru, qlru or random") \
@@ -370,7 +371,7 @@ struct core_desc {
 struct core_param {
 	const char *name;              /* "rob.entries" */
 	const char *unit, *help;
-	const char *bought;            /* "" where many cores set it */
+	const char *kept_for;          /* "" where many cores set it */
 	int32_t min, max, def;
 	unsigned offset;               /* of the int32_t in struct core_desc */
 };

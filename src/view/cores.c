@@ -148,9 +148,9 @@ static void parameter_text(struct text *t, const struct core_desc *d, unsigned p
 		fprintf(t->out, "%6s", "");
 		text_fill(t, 6, 6, p->help);
 	}
-	if (*p->bought) {
-		fprintf(t->out, "%6sbought: ", "");
-		text_fill(t, 14, 14, p->bought);
+	if (*p->kept_for) {
+		fprintf(t->out, "%6skept for: ", "");
+		text_fill(t, 16, 16, p->kept_for);
 	}
 }
 
@@ -251,8 +251,8 @@ static void one_json(struct json *j, const struct core_desc *d)
 		json_end_array(j);
 		json_int(j, "default", p->def);
 		json_string(j, "help", p->help);
-		if (*p->bought)
-			json_string(j, "bought", p->bought);
+		if (*p->kept_for)
+			json_string(j, "kept_for", p->kept_for);
 		json_string(j, "source", source_of(d, p->name));
 		json_end_object(j);
 	}

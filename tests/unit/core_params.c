@@ -201,17 +201,17 @@ static unsigned set_by(int param, char *const *names)
 	return nr;
 }
 
-/* What fewer than three cores want says what it bought, on a line. */
-static void what_is_rare_was_bought(void **state)
+/* What fewer than three cores want says what it is kept for, on a line. */
+static void what_is_rare_is_kept_for_something(void **state)
 {
 	char **names = core_desc_names();
 
 	for (int i = 0; i < NR_CORE_PARAMS; i++) {
-		size_t length = strlen(core_params[i].bought);
+		size_t length = strlen(core_params[i].kept_for);
 
 		if (set_by(i, names) < 3 ? !length : length)
 			fail_msg("%s is set by %u cores, and says \"%s\"", core_params[i].name, set_by(i, names),
-			         core_params[i].bought);
+			         core_params[i].kept_for);
 		assert_in_range(length, 0, 120);
 	}
 	g_strfreev(names);
@@ -698,7 +698,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shipped_cores_load),
 		cmocka_unit_test(every_figure_has_a_source),
-		cmocka_unit_test(what_is_rare_was_bought),
+		cmocka_unit_test(what_is_rare_is_kept_for_something),
 		cmocka_unit_test(boom_is_table_2),
 		cmocka_unit_test(qemu_knows_the_cpus),
 		cmocka_unit_test_setup_teardown(a_value_replaces_the_default, set_up, tear_down),
