@@ -185,10 +185,11 @@ static int name_list(const char *what, const char *key, const char *text, const 
 static int bind_group(const struct core_desc *d, const char *what, const char *key, char *text, struct core_bind *b)
 {
 	static const char *const kinds[NR_BIND_KINDS + 1] = {
-		[BIND_COUNT] = "count", [BIND_ALTERNATE] = "alternate", [BIND_TURN] = "turn", [BIND_SPREAD] = "spread",
+		[BIND_COUNT] = "count", [BIND_ALTERNATE] = "alternate", [BIND_SPREAD] = "spread",
+		[BIND_TURN] = "turn", [BIND_PAIR] = "pair",
 	};
 	static const char form[] =
-		"write it as KIND: PORTS; ..., KIND one of: count alternate turn spread; PORTS names, or all";
+		"write it as KIND: PORTS; ..., KIND one of: count alternate spread turn pair; PORTS names, or all";
 	char *colon = strchr(text, ':'), *unknown;
 	int64_t ports;
 
@@ -218,6 +219,11 @@ static int bind_group(const struct core_desc *d, const char *what, const char *k
 		return error_set(EINVAL, what, "%s: '%s' has no ports", key, text);
 	if (b->kind == BIND_ALTERNATE && __builtin_popcountll((uint64_t)ports) != 2)
 		return error_set(EINVAL, what, "%s: two ports alternate, not '%s'", key, colon + 1);
+	if (b->kind == BIND_PAIR && __builtin_popcountll((uint64_t)ports) % 2) {
+		error_set(EINVAL, what, "%s: '%s' is an odd number of ports, which makes no pairs", key, colon + 1);
+		error_remedy("in the order of core.ports, the first half of them is paired with the second");
+		return -EINVAL;
+	}
 	b->ports = (uint16_t)ports;
 	return 0;
 }

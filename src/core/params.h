@@ -302,7 +302,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(history, "branch.history", "directions", \
 	  "what TAGE's histories hold: directions, taken-path, taken-branches or taken-conditionals") \
 	X(bind, "rename.bind", "none", \
-	  "ports chosen at rename: 'KIND: PORTS; ...' of kinds count, alternate, turn, spread; none: at issue") \
+	  "ports chosen at rename: 'KIND: PORTS; ...' of count, alternate, spread, turn, pair; none: at issue") \
 	X(wrong_path, "branch.wrong_path", "full", \
 	  "what is modelled of the wrong path: none, instructions (fetched), or full (executed too)") \
 	X(l1i_replacement, "l1i.replacement", "plru", "replacement policy: lru, plru, qlru or random") \
@@ -336,8 +336,10 @@ enum {
 enum bind_kind {
 	BIND_COUNT,                    /* what can use no others: the least loaded (Skylake) */
 	BIND_ALTERNATE,                /* what can use just these two: one after the other (Skylake: loads) */
-	BIND_TURN,                     /* what can use any of them: round-robin, to the next that it can use */
 	BIND_SPREAD,                   /* what can use no others, a scheduler each: one a cycle to each, n to all */
+	BIND_TURN,                     /* what can use any of them: round-robin, to the next that it can use */
+	BIND_PAIR,                     /* what can use any of them: to a pair, pseudo-random; what is woken too soon
+	                                * takes slots of its pair, and is replayed */
 	NR_BIND_KINDS,
 };
 struct core_bind {

@@ -238,6 +238,22 @@ static void t225_queued_latency(void **state)
 	}
 }
 
+/* Pairs ALU0 and MEM0, ALU1 and MEM1: each uop goes where the generator says, though the other port be idle. */
+static void t207_bound_to_pairs(void **state)
+{
+	enum { UOPS = 64 };
+	struct machine *m = machine_new();
+
+	machine_bind(m, BIND_PAIR, ALU | MEM);
+	for (unsigned i = 0; i < UOPS; i++) {
+		run_insn(m, make_alu(m, R1, 0, 0, 1, ALU));
+		run_insn(m, make_alu(m, R2, 0, 0, 1, STD));   /* in no pair: draws nothing */
+	}
+	machine_time(m);
+	assert_bound_to_pairs(m, UOPS);
+	machine_free(m);
+}
+
 /* Each uop goes to the port next in turn, or to the first behind it that it can use: two that can use every other of four skip one. */
 static void t209_bound_in_turn(void **state)
 {
@@ -285,6 +301,37 @@ static void t210_scheduler_full(void **state)
 	assert_int_equal(timed_dispatch(committed(m, 17)), 105);
 	assert_int_equal(timed_dispatch_wait(committed(m, 17)), WAIT_SCHEDULER);
 	machine_free(m);
+}
+
+/*
+ * A producer has to wait a cycle for its port. What waits for it is woken as if it had not to, and takes the other port of
+ * its pair, which the youngest would have had; not where the result takes longer than a cycle, nor where nothing is bound
+ * to pairs.
+ */
+static void t216_replays(void **state)
+{
+	static const struct { uint16_t pairs; uint8_t latency; uint64_t youngest; } kind[] = {
+		{ ALU, 1, 3 }, { ALU, 3, 1 }, { 0, 1, 1 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		machine_bind(m, BIND_PAIR, kind[k].pairs);
+		uint32_t producer = make_alu(m, R2, 0, 0, kind[k].latency, ALU0);
+		uint32_t consumer = make_alu(m, R3, R2, 0, 1, ALU1);
+		run_insn(m, make_alu(m, R1, 0, 0, 1, ALU0));
+		run_insn(m, producer);
+		run_insn(m, consumer);
+		run_times(m, make_alu(m, R4, 0, 0, 1, ALU1), 2);
+		machine_time(m);
+		uint64_t start = committed(m, 0)->issue;
+		assert_int_equal(committed(m, 1)->issue, start + 1);
+		assert_int_equal(committed(m, 2)->issue, start + 1 + kind[k].latency);
+		assert_int_equal(committed(m, 3)->issue, start);
+		assert_int_equal(committed(m, 4)->issue + committed(m, 4)->fetch - committed(m, 0)->fetch,
+		                 start + kind[k].youngest);
+		machine_free(m);
+	}
 }
 
 /* Four entries for loads, all of which issue at once: the fifth waits until the first gives its own back, a cycle after issue or later. */
@@ -540,9 +587,11 @@ int main(void)
 		cmocka_unit_test(t226_schedulers_behind_queue),
 		cmocka_unit_test(t227_bound_behind_queue),
 		cmocka_unit_test(t228_port_of_two_schedulers),
+		cmocka_unit_test(t207_bound_to_pairs),
 		cmocka_unit_test(t208_unit_between),
 		cmocka_unit_test(t209_bound_in_turn),
 		cmocka_unit_test(t210_scheduler_full),
+		cmocka_unit_test(t216_replays),
 		cmocka_unit_test(t218_loads_in_vain),
 		cmocka_unit_test(t219_data_comes_first),
 		cmocka_unit_test(t217_loads_hold_entries),

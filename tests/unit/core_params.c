@@ -364,7 +364,7 @@ static void a_child_wins_over_its_parent(void **state)
 	assert_true(g_str_has_suffix(d.costs_path, "/cores/parent.costs"));
 }
 
-#define BIND_FORM "write it as KIND: PORTS; ..., KIND one of: count alternate turn spread; PORTS names, or all"
+#define BIND_FORM "write it as KIND: PORTS; ..., KIND one of: count alternate spread turn pair; PORTS names, or all"
 
 /* Groups of ports, in their order; a child gives them anew, and they are of its own ports. */
 static void ports_are_bound(void **state)
@@ -381,10 +381,11 @@ static void ports_are_bound(void **state)
 	assert_true(d.binds[0].kind == BIND_ALTERNATE && d.binds[0].ports == 6);
 	assert_true(d.binds[1].kind == BIND_COUNT && d.binds[1].ports == 15);
 	assert_true(d.binds[2].kind == BIND_SPREAD && d.binds[2].ports == 9);
-	write_core("fewer", "[core]\ninherit = all\nports = d c b\n[rename]\nbind = turn: d b\n");
+	write_core("fewer", "[core]\ninherit = all\nports = d c b\n[rename]\nbind = turn: d b; pair: c d\n");
 	assert_int_equal(core_desc_load(&d, "fewer"), 0);
-	assert_int_equal(d.nr_binds, 1);
+	assert_int_equal(d.nr_binds, 2);
 	assert_true(d.binds[0].kind == BIND_TURN && d.binds[0].ports == 5);
+	assert_true(d.binds[1].kind == BIND_PAIR && d.binds[1].ports == 3);
 	assert_int_equal(core_desc_set(&d, "rename.bind=count: all"), 0);
 	assert_true(d.nr_binds == 1 && d.binds[0].kind == BIND_COUNT && d.binds[0].ports == 7);
 	assert_int_equal(core_desc_set(&d, "rename.bind=none"), 0);
@@ -425,6 +426,9 @@ static void files_that_are_wrong(void **state)
 	assert_fails("nothing", EINVAL, "nothing", "rename.bind: 'count' has no ports", "");
 	write_core("three", "[core]\nports = a b c\n[rename]\nbind = alternate: a b c\n");
 	assert_fails("three", EINVAL, "three", "rename.bind: two ports alternate, not 'a b c'", "");
+	write_core("pairs", "[core]\nports = a b c\n[rename]\nbind = pair: a b c\n");
+	assert_fails("pairs", EINVAL, "pairs", "rename.bind: 'a b c' is an odd number of ports, which makes no pairs",
+	             "in the order of core.ports, the first half of them is paired with the second");
 	write_core("groups", "[core]\nports = a\n[rename]\n"
 		"bind = turn:a;turn:a;turn:a;turn:a;turn:a;turn:a;turn:a;turn:a;turn:a\n");
 	assert_fails("groups", EINVAL, "groups", "rename.bind: more than 8 groups", "");

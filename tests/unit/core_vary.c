@@ -176,6 +176,27 @@ static void test_instructions(void **state)
 	machine_free(m);
 }
 
+/* Twins are bound with their ports: as many uops as before must pass the pair whose port is as it was. */
+static void test_twins_of_pairs(void **state)
+{
+	static const char *const ports[] = { "a0", "a1", "m0", "m1", "s" };
+	enum { UOPS = 400 };
+	struct machine *m = machine_new();
+	uint32_t alu = make_alu(m, 0, 0, 0, 1, ALU), draw = 0, other = 0;
+	struct vary a0 = { .name = "a0", .kind = VARY_PORTS, .ports = ALU0 }, both = { .name = "a01", .kind = VARY_PORTS, .ports = ALU };
+
+	memcpy(m->desc.port_names, ports, sizeof ports);
+	machine_bind(m, BIND_PAIR, ALU | MEM);
+	insn_count(&m->insn[alu], m->uop + m->insn[alu].uop);
+	for (unsigned i = 0; i < UOPS; i++) {
+		run_insn(m, alu);
+		other += next_of_two_pairs(&draw);
+	}
+	assert_in_range(cycles(m, &a0), other, other + 20);
+	assert_true(cycles(m, &both) + 50 < other);
+	machine_free(m);
+}
+
 /* A twin, here the sixth port, is in the sets that its port is in. */
 static void test_twins_in_sets(void **state)
 {
@@ -239,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_twins_of_pairs),
 		cmocka_unit_test(test_twins_in_sets),
 		cmocka_unit_test(test_room_for_twins),
 		cmocka_unit_test(test_following),

@@ -307,3 +307,25 @@ uint64_t between(const struct machine *m, size_t from, size_t to)
 {
 	return commit_of(m, to) - commit_of(m, from);
 }
+
+unsigned next_of_two_pairs(uint32_t *draw)
+{
+	*draw = *draw * 1664525 + 1013904223;
+	return *draw >> 31;
+}
+
+void assert_bound_to_pairs(const struct machine *m, unsigned nr)
+{
+	uint64_t free[2] = { 0 }, taken[2] = { 0 };
+	uint32_t draw = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		const struct timed *t = committed(m, 2 * (size_t)i);
+		unsigned pair = next_of_two_pairs(&draw);
+		uint64_t ready = timed_dispatch(t) + 1, issue = ready > free[pair] ? ready : free[pair];
+		assert_int_equal(t->fetch + t->issue, issue);
+		free[pair] = issue + 1;
+		taken[pair]++;
+	}
+	assert_true(taken[0] > nr / 4 && taken[1] > nr / 4);
+}

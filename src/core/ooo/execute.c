@@ -333,7 +333,9 @@ static void write_results(struct ooo *o, struct attempt *a)
 	for (unsigned i = 0; i < in->nr_dst; i++) {
 		uint8_t reg = in->dst[i], latency = in->dst_latency[i];
 		if (a->eliminated) {
+			uint32_t early = o->reg_early[in->data[0]];
 			write_register(o, a, reg, a->result, o->reg_by[in->data[0]], flags);
+			o->reg_early[reg] = early;
 			continue;
 		}
 		if (latency & DST_WRITEBACK)
@@ -344,7 +346,10 @@ static void write_results(struct ooo *o, struct attempt *a)
 	}
 }
 
-/* Compute uops: those of a stage start when the stage before has its results. */
+/*
+ * Compute uops: those of a stage start when the stage before has its results. Replays are those of the first stage: later
+ * ones seldom wait for a register, and the model knows of no other that was woken too soon.
+ */
 static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned end, uint64_t ready)
 {
 	uint64_t stage_end = ready;
@@ -359,6 +364,8 @@ static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned e
 		}
 		bool brings = first && o->port[i] & o->data_ports; /* what was loaded, whatever the other operands */
 		uint64_t from = later(brings ? a->asked : stage_end, uop_floor(o, a, i));
+		if (!stage && o->port[i] & o->binder.paired && ready > a->load_done)
+			replay(o, o->port[i], later(uop_floor(o, a, i), later(a->load_done, woken(o, a->in))), from);
 		uint64_t cycle = issue_uop(o, a, i, from);
 		a->chain_end = later(a->chain_end, later(cycle, stage_end) + u->latency);
 		if (a->in->flags & INSN_WIDE)

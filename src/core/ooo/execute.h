@@ -88,6 +88,39 @@ static inline uint64_t issue_uop(struct ooo *o, struct attempt *a, unsigned i, u
 }
 
 /*
+ * What waits for the result of one cycle of a uop that is bound to a pair of ports is woken when that one asks for a
+ * port, as if it were sure to get it at once. Where it does not, what waits is issued from `woken` on on ports of its
+ * own pair, and replayed until its operands are there in `ready`. Without this, waking would have to wait for the
+ * choice of who issues. Ref: Brown, Stark and Patt, "Select-Free Instruction Scheduling Logic", MICRO-34 (2001), pp.
+ * 204-213: those that ask and are not chosen are its collision victims, what these woke too soon its pileup victims.
+ * That Zen 5 does so, and loses slots by it, is what its throughput says (docs/measured/zen5.md).
+ */
+static inline void replay(struct ooo *o, uint16_t ports, uint64_t woken, uint64_t ready)
+{
+	while (woken < ready) {
+		unsigned port = 0;
+		uint64_t first = ports_first_of(&o->ports, ports, 0, woken, &port);
+		if (first >= ready)
+			return;
+		ports_book(&o->ports, port, first);
+		woken = first + 1;
+	}
+}
+
+/* When all data operands have been woken for, which may be before they are there. */
+static inline uint64_t woken(const struct ooo *o, const struct insn *in)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < in->nr_data; i++) {
+		uint8_t reg = in->data[i];
+		uint64_t cycle = o->reg_ready[reg] + bypass(o, in, reg), sooner = o->reg_early[reg] + in->data_late[i];
+		all = later(all, cycle > sooner ? cycle - sooner : 0);
+	}
+	return all;
+}
+
+/*
  * Cycles that the results of the compute uops are there sooner than insn.latency says, which holds where they came from
  * the queue in front of their scheduler. Zen 5's vector operations of one cycle are of two behind it: that it is the
  * way through the queue, and not how long they wait, is what chains say that just fit, or do not, into the schedulers.
@@ -127,6 +160,9 @@ static inline void execute_plain(struct ooo *o, struct attempt *a)
 		a->issue_by = data.by;
 	}
 	a->ready = later(a->dispatch, data.ready);
+	bool paired = o->port[0] & o->binder.paired;
+	if (paired && ready > floor)
+		replay(o, o->port[0], later(floor, woken(o, in)), ready);
 	uint64_t cycle = issue_uop(o, a, 0, ready);
 	a->issue = cycle;
 	a->chain_end = cycle + a->uop[0].latency - early(a);
@@ -138,6 +174,8 @@ static inline void execute_plain(struct ooo *o, struct attempt *a)
 		uint64_t there =
 			latency & DST_WRITEBACK ? floor + (latency & (DST_WRITEBACK - 1u)) : a->result + latency;
 		write_register(o, a, reg, there, o->record + 1, flags);
+		if (paired && there == cycle + 1)
+			o->reg_early[reg] = (uint32_t)(cycle - ready);
 		a->complete = later(a->complete, there);
 	}
 	o->completed = later(o->completed, a->complete);

@@ -98,6 +98,7 @@ struct ooo {
 	/* execute */
 	uint64_t reg_ready[NR_REGS];
 	uint64_t reg_by[NR_REGS];      /* number of the record that wrote it */
+	uint32_t reg_early[NR_REGS];   /* by so many cycles what waits for it is woken too soon: see replay() */
 	uint8_t reg_flags[NR_REGS];
 	uint64_t memory_floor;         /* no younger memory operation issues before (fences, locks, acquires) */
 	uint64_t completed;            /* all older ones */
@@ -202,6 +203,7 @@ static inline void write_register(struct ooo *o, const struct attempt *a, uint8_
 	if (o->reg_flags[reg] & REG_ELIMINATED)
 		release_at(&o->held, HELD_MOVE + bank_of(reg), a->dispatch + MOVE_RELEASE);
 	o->reg_ready[reg] = ready;
+	o->reg_early[reg] = 0;
 	o->reg_by[reg] = by;
 	o->reg_flags[reg] = flags;
 }

@@ -15,22 +15,23 @@
 /* uiCA: an odd slot takes the least loaded port where the loads differ by so much. */
 enum { BIND_UNEQUAL = 3 };
 
+enum { BIND_PAIRS = CORE_PORTS / 2 };
+
 /* Ports among which uops are shared by one rule, and where that stands. */
 struct bind_group {
 	enum bind_kind kind;
-	uint16_t ports;                /* and their twins, unless they alternate: with these, more than two can be
-	                                * used */
-	uint16_t rest;                 /* in turn: those behind the one bound last; spread: those without one in
-	                                * `cycle` */
-	uint32_t nr, most;             /* spread: uops that it got in `cycle`, and that it may; alternate: uops so
-	                                * far */
+	uint16_t ports;                /* and their twins, but of those that alternate, which are two */
+	uint16_t rest;                 /* turn: those behind the one bound last; spread: those that got none in `cycle` */
+	uint32_t nr, most;             /* spread: uops that it got in `cycle`, and that it may; alternate: uops so far */
 	uint64_t cycle;
+	uint16_t pair[BIND_PAIRS];     /* pair: `most` of them, each with its twins */
+	uint32_t draw;                 /* pair: see bind_by_chance() */
 };
 
 struct binder {
 	struct bind_group group[CORE_BINDS + 1];
 	unsigned nr;
-	uint16_t counted;              /* ports that any group shares by counts */
+	uint16_t counted, paired;      /* ports that any group shares by counts, and in pairs */
 	bool spreads;                  /* a group is spread over schedulers */
 	uint8_t count[CORE_PORTS];     /* uops bound to each port, as at the start of `counted_in` */
 	uint64_t counted_in;
@@ -46,7 +47,7 @@ static inline struct bind_group *binder_group(struct binder *b, uint16_t ports)
 {
 	for (struct bind_group *g = b->group, *end = g + b->nr; g < end; g++) {
 		bool any = ports & g->ports, others = ports & ~g->ports;
-		if (g->kind == BIND_TURN ? any : g->kind == BIND_ALTERNATE ? ports == g->ports : any && !others)
+		if (g->kind >= BIND_TURN ? any : g->kind == BIND_ALTERNATE ? ports == g->ports : any && !others)
 			return g;
 	}
 	return NULL;
@@ -94,6 +95,27 @@ static inline uint16_t bind_in_turn(uint16_t ports, uint16_t all, uint16_t *rest
 	return mine;
 }
 
+/* One of `nr`, as if by chance: a linear congruential generator, Numerical Recipes', of which the upper bits are drawn. */
+static inline unsigned bind_by_chance(uint32_t *draw, unsigned nr)
+{
+	enum { MULTIPLIER = 1664525, INCREMENT = 1013904223 };
+
+	*draw = *draw * MULTIPLIER + INCREMENT;
+	return (*draw >> 16) * nr >> 16;
+}
+
+/* One of the pairs that have a port for the uop; its ports outside of pairs stay open to it whichever pair that is. */
+static inline uint16_t bind_pair(struct bind_group *g, uint16_t ports)
+{
+	uint16_t mine[BIND_PAIRS];
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < g->most; i++)
+		if (ports & g->pair[i])
+			mine[nr++] = ports & (uint16_t)(g->pair[i] | ~g->ports);
+	return nr < 2 ? ports : mine[bind_by_chance(&g->draw, nr)];
+}
+
 /* What ports that are spread got is that of the cycle of dispatch. */
 static inline void bind_spread_from(struct bind_group *g, uint64_t cycle)
 {
@@ -131,6 +153,8 @@ static inline uint16_t bind_to(struct binder *b, struct bind_group *g, uint16_t 
 		return g->nr++ & 1 ? ports & (uint16_t)-ports : ports & (ports - 1);
 	case BIND_TURN:
 		return bind_in_turn(ports & g->ports, g->ports, &g->rest);
+	case BIND_PAIR:
+		return bind_pair(g, ports);
 	default:
 		bind_spread_from(g, cycle);
 		return ports & g->rest ? ports & g->rest : ports;
