@@ -234,7 +234,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "load to use of an integer load with a simple address whose base was loaded", \
 	  "4 cycles by simple addresses on Skylake, 5 from Ice Lake on") \
 	X(l1d, victim_ports, 0, 0, 65535, "ports", \
-	  "load ports that close while L1D reads out a dirty victim; 0: none (ooo only)", \
+	  "load ports that close while L1D reads out a dirty victim; fills keep stores out; 0: neither (ooo only)", \
 	  "0.2 points of the error of kernels on Zen 3: what streams through L1D, some of it 6%") \
 	X(l1d, set_fill, 0, 0, 100, "cycles", \
 	  "least interval of fills of one set; the victim stays until then; 0: no limit (ooo only)") \

@@ -392,6 +392,80 @@ static void t334_victims(void **state)
 }
 
 /*
+ * The same of loads over a line, each of two cycles of a port, behind one load of a cycle beside the miss, or three: the
+ * ports close for another cycle where they did between the accesses of two loads, and not where they did between two
+ * loads and the next two.
+ */
+static void t336_victims_again(void **state)
+{
+	static const struct { unsigned before; uint64_t cycles; } kind[] = { { 1, 201 }, { 3, 201 } };
+	enum { LOADS = 200, BEFORE = 7, FIRST = 0x10000, SECOND = 0x11000, OTHER = 0x10040, ACROSS = 0x1007c };
+
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.l1d_size = 4096;
+		m->desc.l1d_ways = 1;
+		m->desc.l1d_victim_ports = MEM;
+		m->desc.rob_entries = m->desc.load_queue_entries = 512;
+		uint32_t store = make_store(m, R2, 0), read = make_load(m, R3, R1),
+			 apart = make_flagged(m, INSN_SERIALIZE);
+		run_access(m, read, OTHER, 8);
+		run_access(m, read, OTHER + 64, 8);
+		run_access(m, read, SECOND, 8);
+		run_insn(m, apart);
+		run_access(m, store, FIRST, 8);
+		run_insn(m, apart);
+		run_access(m, read, SECOND, 8);
+		for (unsigned i = 0; i < kind[k].before; i++)
+			run_access(m, read, OTHER, 8);
+		for (int i = 0; i < LOADS; i++)
+			run_access(m, read, ACROSS, 8);
+		machine_time(m);
+		const struct timed *miss = committed(m, BEFORE - 1),
+				   *last = committed(m, BEFORE + kind[k].before + LOADS - 1);
+		assert_int_equal(last->fetch + last->issue - miss->fetch - miss->issue, kind[k].cycles);
+		machine_free(m);
+	}
+}
+
+/*
+ * Stores that all commit late, a cycle each, while a load between them begins, of a line that comes from L2, or is there:
+ * one that comes takes one of their cycles.
+ */
+static void t338_fill_writes(void **state)
+{
+	enum { STORES = 40, LINE = 64, FIRST = 0x10000, OTHER = 0x10800 };
+	uint64_t cycles[2][2];
+
+	for (int32_t writes = 0; writes <= 1; writes++) {
+		for (int miss = 0; miss <= 1; miss++) {
+			struct machine *m = machine_new();
+			m->desc.l1d_victim_ports = writes ? MEM : 0;
+			m->desc.ideal.l2d = true;
+			m->desc.store_queue_entries = 2 * STORES;
+			uint32_t store = make_store(m, R2, 0), read = make_load(m, R3, R2),
+				 between = make_load(m, R3, R4);
+			for (unsigned i = 0; i < 2; i++)
+				run_access(m, read, FIRST + i * LINE, 8);
+			run_insn(m, make_flagged(m, INSN_SERIALIZE));
+			run_insn(m, make_alu(m, R1, 0, 0, 100, ALU));
+			run_insn(m, make_alu(m, R4, 0, 0, 110, ALU));
+			for (unsigned i = 0; i < 2 * STORES; i++) {
+				if (i == STORES)
+					run_access(m, between, miss ? OTHER : FIRST, 8);
+				run_access(m, store, FIRST + i % 2 * LINE, 8);
+			}
+			machine_time(m);
+			const struct timed *first = committed(m, 5), *last = committed(m, 5 + 2 * STORES);
+			cycles[writes][miss] = last->drain + last->fetch - first->drain - first->fetch;
+			machine_free(m);
+		}
+	}
+	assert_int_equal(cycles[1][0], cycles[0][0]);
+	assert_int_equal(cycles[1][1], cycles[0][1] + 1);
+}
+
+/*
  * Lines of one set of one way, in L2: they come as far apart as it says, and as long as the third waits, the second is
  * on its way for others, too. Without it that is asked for again.
  */
@@ -515,6 +589,8 @@ int main(void)
 		cmocka_unit_test(t333_leave_to_merge),
 		cmocka_unit_test(t334_victims),
 		cmocka_unit_test(t335_set_fill),
+		cmocka_unit_test(t336_victims_again),
+		cmocka_unit_test(t338_fill_writes),
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t341_on_its_way),
 		cmocka_unit_test(t430_repeat),

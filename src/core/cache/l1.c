@@ -79,6 +79,15 @@ static struct evicting *evicting(struct l1 *l, uint64_t line)
 	return &l->set.evicting[line * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (EVICTING - 1)];
 }
 
+/* A line comes into L1D at `fill`, and where a changed one was. */
+static void pass(struct line_traffic *p, uint64_t fill, bool changed)
+{
+	if (p->nr_come < sizeof p->come / sizeof *p->come)
+		p->come[p->nr_come++] = fill;
+	if (changed && p->nr_leave < sizeof p->leave / sizeof *p->leave)
+		p->leave[p->nr_leave++] = fill;
+}
+
 /* `line` is absent: asks for it at `cycle`, waiting for a miss register. The cycle it is there. */
 static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint64_t line, struct access *a)
 {
@@ -109,9 +118,8 @@ static uint64_t fetch_line(struct memory *m, struct l1 *l, uint64_t cycle, uint6
 	if (victim.line != CACHE_EMPTY && l->set.cycles && !timeless(from))
 		*evicting(l, victim.line) =
 			(struct evicting){ .line = victim.line, .fill = victim.fill, .until = fill - takes };
-	if (l == &m->data && m->passing && victim.dirty && !timeless(fill) &&
-	    m->passing->nr_leave < sizeof m->passing->leave / sizeof *m->passing->leave)
-		m->passing->leave[m->passing->nr_leave++] = fill;
+	if (l == &m->data && m->passing && !timeless(fill))
+		pass(m->passing, fill, victim.dirty);
 	return fill;
 }
 

@@ -29,10 +29,13 @@ struct access {
 	bool llc_miss;         /* came, or is on its way, from memory */
 };
 
-/* Cycles in which changed lines leave L1D, for who closes ports then (l1d.victim_ports); of too many, the first. */
+/*
+ * Cycles in which lines come into L1D, and in which changed ones leave it, for who stops stores and closes ports then
+ * (l1d.victim_ports); of more than it holds, the first.
+ */
 struct line_traffic {
-	uint32_t nr_leave;
-	uint64_t leave[16];
+	uint32_t nr_come, nr_leave;
+	uint64_t come[16], leave[16];
 };
 
 int memory_new(struct memory **out, const struct core_desc *desc);

@@ -99,8 +99,9 @@ static uint64_t access_more(struct ooo *o, const struct insn *in, const struct u
 }
 
 /*
- * The second access of a load that crosses a line, issued in `cycle`; over a page, what starts loads anew besides. The
- * cycle in which the load would have been issued to have the last of them in the next.
+ * The second access of a load that crosses a line, issued in `cycle`; where ports close between the two, for a changed
+ * line that leaves L1D (l1d.victim_ports), they do so once more. Over a page, what starts loads anew besides. The cycle
+ * in which the load would have been issued to have the last of them in the next.
  */
 static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attempt *a, const struct uop *u,
                                                      uint64_t cycle, const struct step *s)
@@ -108,6 +109,8 @@ static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attem
 	if (!u->ports)
 		return cycle;                  /* its ports are no limit */
 	uint64_t last = access_more(o, a->in, u, cycle + 1);
+	if (o->desc->l1d_victim_ports && last > cycle + 1 && ports_closed(&o->ports, cycle + 1))
+		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, last + 1, false);
 	if (last > cycle + 1)
 		a->issue_wait = WAIT_PORT;
 	return crosses(s, UINT64_C(1) << o->desc->page_bits) ? start_anew(o, a, last - 1) : last - 1;
@@ -347,8 +350,8 @@ static void write_results(struct ooo *o, struct attempt *a)
 }
 
 /*
- * Compute uops: those of a stage start when the stage before has its results. Replays are those of the first stage: later
- * ones seldom wait for a register, and the model knows of no other that was woken too soon.
+ * Compute uops: those of a stage start when the stage before has its results. Replays are those of the first stage:
+ * later ones seldom wait for a register, and the model knows of no other that was woken too soon.
  */
 static void compute(struct ooo *o, struct attempt *a, unsigned first, unsigned end, uint64_t ready)
 {

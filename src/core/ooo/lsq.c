@@ -70,8 +70,11 @@ static uint64_t take_write(struct lsq *q, uint64_t start)
 {
 	if (start == q->drain_start && q->drain_used >= (uint32_t)q->desc->store_queue_drain_width)
 		start++;
-	if (start != q->drain_start)
+	if (start != q->drain_start) {
 		q->drain_used = 0;
+		if (q->ports)
+			start = ports_take(q->ports, LANE_WRITE, start);
+	}
 	q->drain_start = start;
 	q->drain_used++;
 	return start;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "core/cache/memory.h"
+#include "core/ooo/ports.h"
 #include "core/order/merge.h"
 #include "core/order/shadow.h"
 #include "core/params.h"
@@ -42,6 +43,7 @@ struct lsq {
 	struct shadow shadow;          /* of its stores */
 	bool aliases;                  /* 4 KiB aliases cost something */
 
+	struct ports *ports;           /* where lines that come stop stores (l1d.victim_ports); NULL: they do not */
 	uint64_t drain_start, drain_done; /* of the youngest store; drain starts never decrease */
 	uint32_t drain_used;           /* started in drain_start */
 	uint64_t merge_start;          /* store_queue.merge_bytes: cycle in which the youngest stores leave for their

@@ -51,14 +51,19 @@ static void note_renamed_store(struct ooo *o, const struct attempt *a, const str
 	renaming_stored(&o->renaming, a->in, s->bytes, o->lsq.nr_stores, place);
 }
 
-/* Changed lines have left L1D: each of the ports waits in that cycle, or in the first that nothing older has taken. */
+/*
+ * Lines have come into L1D, and changed ones have left it: no store is written in that cycle, and each of the ports
+ * waits, or they do in the first that nothing older has taken.
+ */
 static void close_ports(struct ooo *o)
 {
 	struct line_traffic *p = &o->passing;
 
+	for (unsigned i = 0; i < p->nr_come; i++)
+		ports_take(&o->ports, LANE_WRITE, later(p->come[i], o->ports.base));
 	for (unsigned i = 0; i < p->nr_leave; i++)
-		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, later(p->leave[i], o->ports.base));
-	p->nr_leave = 0;
+		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, later(p->leave[i], o->ports.base), true);
+	p->nr_come = p->nr_leave = 0;
 }
 
 /* The committed instruction leaves its queues: stores drain, loads and registers are free. */
@@ -92,7 +97,7 @@ static void retire(struct ooo *o, struct attempt *a)
 	}
 	rename_committed(o, a);
 	frontend_left(&o->front, a->leave);
-	if (__builtin_expect(o->passing.nr_leave, 0))
+	if (__builtin_expect(o->passing.nr_come, 0))
 		close_ports(o);
 }
 
@@ -463,8 +468,10 @@ static int ooo_open(struct core **out, const struct core_desc *desc, struct code
 		ooo_close((struct core *)o);
 		return ret;
 	}
-	if (desc->l1d_victim_ports)
+	if (desc->l1d_victim_ports) {
 		memory_tell_passing(o->memory, &o->passing);
+		o->lsq.ports = &o->ports;
+	}
 	rename_init(o);
 	*out = (struct core *)o;
 	return 0;

@@ -20,6 +20,8 @@ enum {
 	PORT_WINDOW = 32768,                   /* cycles */
 	PORT_WORDS = PORT_WINDOW / 64,
 	LANE_RESTART = CORE_PORTS + CORE_UNITS, /* what starts loads anew */
+	LANE_WRITE,                            /* L1D is written: by stores, and lines that come (l1d.victim_ports) */
+	LANE_CLOSED,                           /* set where ports were closed (ports_close()) */
 	PORT_LANES,                            /* ports, then units, then these */
 };
 
@@ -95,6 +97,14 @@ static inline void ports_book(struct ports *p, unsigned lane, uint64_t cycle)
 		p->busy[cycle / 64 % PORT_WORDS][lane] |= UINT64_C(1) << (cycle % 64);
 }
 
+/* Books the first cycle at or after `cycle` in which `lane` is free: that cycle. */
+static inline uint64_t ports_take(struct ports *p, unsigned lane, uint64_t cycle)
+{
+	cycle = ports_first(p, lane, cycle);
+	ports_book(p, lane, cycle);
+	return cycle;
+}
+
 /* The first cycle at or after `cycle` from which `lane` is free for `length` cycles. */
 static inline uint64_t ports_first_run(const struct ports *p, unsigned lane, uint64_t cycle, unsigned length)
 {
@@ -129,13 +139,29 @@ static inline void ports_book_run(struct ports *p, unsigned lane, uint64_t cycle
 		ports_book(p, lane, cycle + i);
 }
 
-/* Closes each of `lanes` (a bit each) for a cycle, the first from `cycle` on that nobody has taken. */
-static inline void ports_close(struct ports *p, unsigned lanes, uint64_t cycle)
+/*
+ * Closes each of `lanes` (a bit each) for a cycle, the first from `cycle` on that nobody has taken. `told`: that
+ * ports_closed() can tell.
+ */
+static inline void ports_close(struct ports *p, unsigned lanes, uint64_t cycle, bool told)
 {
 	for (; lanes; lanes &= lanes - 1) {
 		unsigned lane = (unsigned)__builtin_ctz(lanes);
-		ports_book(p, lane, ports_first(p, lane, cycle));
+		uint64_t first = ports_first(p, lane, cycle);
+		ports_book(p, lane, first);
+		if (told)
+			ports_book(p, LANE_CLOSED, first);
 	}
+}
+
+/* Whether a lane was closed in `cycle`, which is told once. */
+static inline bool ports_closed(struct ports *p, uint64_t cycle)
+{
+	bool closed = ports_first(p, LANE_CLOSED, cycle) != cycle;
+
+	if (closed)
+		p->busy[cycle / 64 % PORT_WORDS][LANE_CLOSED] &= ~(UINT64_C(1) << cycle % 64);
+	return closed;
 }
 
 #endif

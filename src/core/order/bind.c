@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* The n-th port of the lower half with the n-th of the upper; which pair a uop is bound to does not depend on twins. */
+/* The n-th port of the lower half with the n-th of the upper. To which pair a uop is bound depends on no twins. */
 static unsigned bind_pairs(const struct core_desc *d, unsigned ports, uint16_t pair[BIND_PAIRS])
 {
 	unsigned nr = (unsigned)__builtin_popcount(ports) / 2, upper = ports;
@@ -25,7 +25,9 @@ void binder_add(struct binder *b, const struct core_desc *d, enum bind_kind kind
 		return;
 	assert(b->nr <= CORE_BINDS);
 	struct bind_group *g = &b->group[b->nr++];
-	*g = (struct bind_group){ .kind = kind, .ports = all, .rest = all, .most = (uint32_t)__builtin_popcount(ports) };
+	*g = (struct bind_group){
+		.kind = kind, .ports = all, .rest = all, .most = (uint32_t)__builtin_popcount(ports),
+	};
 	if (kind == BIND_PAIR)
 		g->most = bind_pairs(d, ports, g->pair);
 	b->counted |= kind == BIND_COUNT ? all : 0;

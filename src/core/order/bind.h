@@ -21,8 +21,10 @@ enum { BIND_PAIRS = CORE_PORTS / 2 };
 struct bind_group {
 	enum bind_kind kind;
 	uint16_t ports;                /* and their twins, but of those that alternate, which are two */
-	uint16_t rest;                 /* turn: those behind the one bound last; spread: those that got none in `cycle` */
-	uint32_t nr, most;             /* spread: uops that it got in `cycle`, and that it may; alternate: uops so far */
+	/* turn: those behind the one bound last; spread: those that got none in `cycle` */
+	uint16_t rest;
+	/* spread: uops that it got in `cycle`, and that it may; alternate: uops so far */
+	uint32_t nr, most;
 	uint64_t cycle;
 	uint16_t pair[BIND_PAIRS];     /* pair: `most` of them, each with its twins */
 	uint32_t draw;                 /* pair: see bind_by_chance() */
@@ -95,7 +97,7 @@ static inline uint16_t bind_in_turn(uint16_t ports, uint16_t all, uint16_t *rest
 	return mine;
 }
 
-/* One of `nr`, as if by chance: a linear congruential generator, Numerical Recipes', of which the upper bits are drawn. */
+/* One of `nr`, as if by chance: the upper bits of a linear congruential generator, that of Numerical Recipes. */
 static inline unsigned bind_by_chance(uint32_t *draw, unsigned nr)
 {
 	enum { MULTIPLIER = 1664525, INCREMENT = 1013904223 };
