@@ -97,6 +97,9 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 #define BACKEND_PARAMS(X) \
 	X(rename, width, 4, 1, 16, "slots/cycle", \
 	  "fused-domain uops renamed and dispatched per cycle: the issue slots T") \
+	X(rename, whole, 0, 0, 1, "0/1", \
+	  "1: an instruction's slots dispatch in one cycle, or from its start if too many; 0: as they fit (ooo only)", \
+	  "0.1 points of the error of kernels on Zen 3: two slots and one behind them take a cycle each") \
 	X(rename, memory, 0, 0, 16, "instructions/cycle", \
 	  "instructions that access memory, renamed and dispatched per cycle; 0: any number", \
 	  "less than 0.1 points; three accesses of memory a cycle on Zen 3 and 4, where slots alone would give four") \

@@ -10,6 +10,52 @@
 #include "core/order/bind.h"
 #include "machine.h"
 
+/*
+ * One of `slots` slots and no uop, and `fillers` nops, over and over: cycles of a hundred of that, from the hundredth on.
+ */
+static uint64_t cycles_of_slots(int32_t whole, uint8_t slots, unsigned fillers)
+{
+	struct machine *m = machine_new();
+	uint32_t round[16] = { make_flagged(m, INSN_NOP) };
+
+	m->desc.rename_whole = whole;
+	m->desc.commit_width = 32;
+	m->desc.fetch_width = m->desc.decode_width = 16;
+	m->desc.fetch_bytes = 64;
+	m->insn[round[0]].slots = slots;
+	for (unsigned i = 1; i <= fillers; i++)
+		round[i] = make_flagged(m, INSN_NOP);
+	run_rounds(m, round, 1 + fillers, 300);
+	machine_time(m);
+	uint64_t cycles = timed_dispatch(committed(m, 200 * (1 + fillers))) -
+	                  timed_dispatch(committed(m, 100 * (1 + fillers)));
+	machine_free(m);
+	return cycles;
+}
+
+/* Four slots a cycle. */
+static void t226_whole(void **state)
+{
+	static const struct {
+		uint8_t slots;
+		unsigned fillers;
+		uint64_t whole, filling;
+	} kind[] = {
+		{ 2, 2, 100, 100 },            /* always fits */
+		{ 2, 1, 100, 75 },             /* 2 + 1, and of the next 2 but one would fit */
+		{ 2, 5, 200, 175 },            /* 2 + 2, 3: the 4th slot left */
+		{ 3, 3, 200, 150 },            /* 3 + 1, 2 */
+		{ 6, 1, 200, 175 },            /* from the start: 4, 2 + 1 */
+		{ 6, 2, 200, 200 },
+		{ 1, 2, 75, 75 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		assert_int_equal(cycles_of_slots(1, kind[k].slots, kind[k].fillers), kind[k].whole);
+		assert_int_equal(cycles_of_slots(0, kind[k].slots, kind[k].fillers), kind[k].filling);
+	}
+}
+
 /* Loads and nops, over and over, of which six fit into a cycle: cycles of thirty rounds, as long as queues take all. */
 static uint64_t cycles_of_accesses(int32_t most, unsigned loads, unsigned fillers)
 {
@@ -165,7 +211,7 @@ static void t230_many_wait_without_a_scheduler(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t229_memory),
+		cmocka_unit_test(t226_whole), cmocka_unit_test(t229_memory),
 		cmocka_unit_test(t227_spread),
 		cmocka_unit_test(t228_spread_as_many_as_ports),
 		cmocka_unit_test(t231_first_group_binds),

@@ -237,10 +237,13 @@ static inline void take_slots(struct ooo *o, struct attempt *a, uint64_t cycle)
 		o->rename_used = width;
 }
 
-/* The first cycle with room for a slot. */
-static inline uint64_t width_free(const struct ooo *o)
+/* The first cycle with room for a slot; where an instruction's stay together, for so many, or all of a cycle. */
+static inline uint64_t width_free(const struct ooo *o, unsigned slots)
 {
-	return o->rename_cycle + (o->rename_used >= (unsigned)o->desc->rename_width);
+	unsigned width = (unsigned)o->desc->rename_width, whole = slots < width ? slots : width;
+	unsigned need = o->desc->rename_whole && whole ? whole : 1;
+
+	return o->rename_cycle + (o->rename_used + need > width);
 }
 
 /* All that holds dispatch back but the schedulers. */
@@ -248,7 +251,7 @@ static inline struct wait dispatch_limit(const struct ooo *o, struct attempt *a,
 {
 	const struct insn *in = a->in;
 	struct limits l = {
-		.width = width_free(o),
+		.width = width_free(o, a->slots),
 		.rob = rob_free(o, a->slots),
 		.integer = registers_free(o, BANK_INTEGER, in->nr_integer),
 		.vector = registers_free(o, BANK_VECTOR, in->nr_vector),
