@@ -39,12 +39,12 @@ ISA = {"cortex-a72": "aarch64", "neoverse-n1": "aarch64", "boom": "riscv64"}
 # the BTB for all taken branches (branch.taken_bubble).
 ABSTRACT = {"sandy-bridge": {"wide_loads": 1 / 2}, "boom": {"jumps": 1}}
 
-# Zen 5 binds additions to pairs of its six ALUs. Measured: 1.33 cycles for one of each of six chains.
+# Both cores have it: Zen 5 binds additions to pairs of its six ALUs. Measured: 1.33 cycles for one of each of six chains.
 BOUND = {"zen5": {"adds": 1.33 / 6}}
 
 TOLERANCE = 0.02
-# Chance is the model's there, too: to which pair an addition is bound, and which of them are replayed, gives 1.36 cycles.
-ROUGHLY = {("zen5", "ooo", "adds"): 0.03}
+# Chance is the models' there, too: to which pair an addition is bound, and which of them are replayed, gives 1.36 cycles.
+ROUGHLY = {("zen5", model, "adds"): 0.03 for model in ("ooo", "abstract")}
 
 
 def claimed(core, model):
@@ -52,7 +52,9 @@ def claimed(core, model):
     latencies, rates = FIGURES[core]
     figures = dict(zip([*CHAINS, "jumps"], latencies))
     figures.update({name: rate and 1 / rate for name, rate in zip(STREAMS, rates)})
-    figures.update((ABSTRACT if model == "abstract" else BOUND).get(core, {}))
+    figures.update(BOUND.get(core, {}))
+    if model == "abstract":
+        figures.update(ABSTRACT.get(core, {}))
     figures["jumps"] *= 61 / 60  # the jump back is one more
     return {name: cycles for name, cycles in figures.items() if cycles is not None}
 

@@ -323,6 +323,51 @@ static void test_216_bound_in_turn(void **state)
 	}
 }
 
+/* Pairs ALU0 and MEM0, ALU1 and MEM1: each uop goes where the generator says, though the other port be idle. */
+static void test_217_bound_to_pairs(void **state)
+{
+	enum { UOPS = 64 };
+	struct machine *m = wide_machine();
+	uint32_t alu = make_alu(m, 1, 0, 0, 1, ALU), nop = make_flagged(m, INSN_NOP);
+
+	machine_bind(m, BIND_PAIR, ALU | MEM);
+	run_rounds(m, (uint32_t[]){ alu, nop }, 2, UOPS);
+	time_steps(m, 16);
+	assert_bound_to_pairs(m, UOPS);
+	machine_free(m);
+}
+
+/*
+ * A producer has to wait a cycle for its port. What waits for it is woken as if it had not to, and takes the other port of
+ * its pair, which those behind would have had; not where the result takes longer than a cycle, nor where nothing is bound
+ * to pairs.
+ */
+static void test_218_replays(void **state)
+{
+	static const struct {
+		uint16_t pairs;
+		uint8_t latency;
+		uint64_t behind[2];
+	} kind[] = { { ALU, 1, { 3, 4 } }, { ALU, 3, { 1, 2 } }, { 0, 1, { 1, 2 } } };
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = wide_machine();
+		m->desc.rename_width = 16;
+		machine_bind(m, BIND_PAIR, kind[k].pairs);
+		run_insn(m, make_alu(m, 1, 0, 0, 1, ALU0));
+		run_insn(m, make_alu(m, 2, 0, 0, kind[k].latency, ALU0));
+		run_insn(m, make_alu(m, 3, 2, 0, 1, ALU1));
+		run_times(m, make_alu(m, 4, 0, 0, 1, ALU1), 2);
+		time_steps(m, 16);
+		uint64_t start = committed(m, 0)->issue;
+		assert_int_equal(committed(m, 1)->issue, start + 1);
+		assert_int_equal(committed(m, 2)->issue, start + 1 + kind[k].latency);
+		assert_int_equal(committed(m, 3)->issue, start + kind[k].behind[0]);
+		assert_int_equal(committed(m, 4)->issue, start + kind[k].behind[1]);
+		machine_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +384,7 @@ int main(void)
 		cmocka_unit_test(test_210_more_uops_than_all_entries),
 		cmocka_unit_test(test_209_forwarding), cmocka_unit_test(test_215_stack_engine),
 		cmocka_unit_test(test_220_memory), cmocka_unit_test(test_216_bound_in_turn),
+		cmocka_unit_test(test_217_bound_to_pairs), cmocka_unit_test(test_218_replays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "core/gus/pairs.h"
 #include "core/gus/state.h"
 
 /* --- causality --------------------------------------------------------------------------------------- */
@@ -171,6 +172,10 @@ static void make(struct chrono *v, const struct core_desc *d)
 	for (unsigned i = 0; i < CORE_SCHEDULERS; i++)
 		v->scheduler[i] = v->cost.scheduler[i] ? scheduler_new(v, v->cost.scheduler[i]) : NULL;
 	v->binder = v->recipes->binder;
+	if (v->binder.paired)
+		v->paired = own(v, CORE_PORTS, sizeof *v->paired);
+	for (unsigned i = 0; v->paired && i < CORE_PORTS; i++)
+		v->paired[i].capacity = (uint16_t)v->cost.port_weight[i];
 	if (v->mode == CHRONO_TAINT)
 		make_taint(v);
 }

@@ -36,10 +36,12 @@ static unsigned schedulers_of(const struct core_desc *d, uint16_t ports)
 static void own_groups(struct recipes *r)
 {
 	binder_init(&r->binder, r->desc);
-	for (unsigned i = 0; i < r->binder.nr; i++)
-		r->turn |= r->binder.group[i].kind == BIND_TURN ? r->binder.group[i].ports : 0;
-	for (unsigned rest = r->turn; rest; rest &= rest - 1)
-		r->group[r->nr_own++] = (uint16_t)(rest & -rest);
+	for (const struct bind_group *g = r->binder.group; g < r->binder.group + r->binder.nr; g++) {
+		for (unsigned rest = g->kind == BIND_TURN ? g->ports : 0; rest; rest &= rest - 1)
+			r->group[r->nr_own++] = (uint16_t)(rest & -rest);
+		for (unsigned i = 0; g->kind == BIND_PAIR && i < g->most; i++)
+			r->group[r->nr_own++] = g->pair[i];
+	}
 	r->nr_groups = r->nr_own;
 }
 
@@ -174,7 +176,7 @@ static void bind_part(struct recipes *r, struct part *p, const uint16_t *ports, 
 		return;
 	for (unsigned i = 0; i < nr; i++) {
 		const struct bind_group *g = binder_group(&r->binder, ports[i]);
-		if (!g || g->kind != BIND_TURN)
+		if (!g || !(g->kind == BIND_TURN || (g->kind == BIND_PAIR && !(ports[i] & ~g->ports))))
 			continue;
 		assert(r->nr_uses < MOST_USES && p->nr_bound < UINT8_MAX);
 		r->use[r->nr_uses++] = (struct use){ ports[i] & g->ports, (uint16_t)(g - r->binder.group) };

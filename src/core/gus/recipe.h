@@ -4,7 +4,7 @@
  * A resource is something of bounded throughput that an instruction uses an amount of. Ports are conjunctive: for a
  * set S of ports there is one resource of throughput |S|, and a uop that may run on P uses every resource whose S
  * contains P. Together these bounds say what an ideal choice of ports could reach, and no port has to be chosen. Where
- * a core binds uops to ports in turn (core/order/bind.h), such a port is a resource beside these, which is chosen each
+ * a core binds uops to ports in turn or to pairs (core/order/bind.h), those are resources beside these, chosen each
  * time.
  *
  * Which sets matter is found out from the uops as they appear: every set that a uop may run on, and every union of two
@@ -61,7 +61,7 @@ enum { RECIPE_NO_SCHEDULER = 0xff, RECIPE_SCHEDULERS = 0xfe };
  * Uops of one kind: the resources they use, and the scheduler that holds them until they issue. Where that is not the
  * same one for all (RECIPE_SCHEDULERS), what follows the uses says `amount` uops go to any of the set `resource` of
  * schedulers, until all uops are told. Where it is the same for all, or none, uops may be bound: behind the uses comes
- * one for each that is, by the group `amount` of the binder to one of the ports `resource` in turn.
+ * one for each that is, by the group `amount` of the binder, to one of the ports `resource` in turn, or a pair of them.
  */
 struct part {
 	uint32_t use;                  /* first in recipes.use */
@@ -129,9 +129,8 @@ struct recipes {
 	const struct core_desc *desc;
 	const struct code *code;
 	uint8_t stack_pointer;         /* who makes RECIPE_SYNC says first which register that is */
-	struct binder binder;          /* of which what is in turn matters alone; its state is each variant's own */
-	uint16_t turn;                 /* ports to which uops are bound in turn */
-	unsigned nr_own;               /* the first groups are each port of `turn`: for what is bound alone */
+	struct binder binder;          /* of which turns and pairs matter; its state is each variant's own */
+	unsigned nr_own;               /* the first groups are each port in turn, and pairs: for what is bound alone */
 	uint16_t group[NR_GROUPS];     /* sets of ports, in the order they were found */
 	unsigned nr_groups;            /* another thread reads it with acquire, and then those groups */
 	struct recipe *recipe;         /* [nr]: reserved address space, never moves */

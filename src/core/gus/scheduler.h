@@ -1,12 +1,14 @@
 /*
  * Schedulers of the abstract core, and issue: entries that uops take at dispatch and give back out of order, when they
  * issue. Then a uop uses the resources that its recipe lists, which stand for an ideal choice of ports; where a core
- * binds uops to ports in turn (core/order/bind.h), the port is chosen here each time. What is asked of each instruction
- * is inlined; what happens where a scheduler is full is in scheduler.c.
+ * binds uops to ports in turn, or to pairs (core/order/bind.h), these are chosen here each time. What is asked of each
+ * instruction is inlined; what happens where a scheduler is full is in scheduler.c.
  */
 #ifndef CYCLEWISE_CORE_GUS_SCHEDULER_H
 #define CYCLEWISE_CORE_GUS_SCHEDULER_H
 
+#include "core/cycle.h"
+#include "core/gus/pairs.h"
 #include "core/gus/state.h"
 
 /* To `cycle`, which is later than now: gives back what was to be by then. */
@@ -113,7 +115,21 @@ INLINE void use_resources(struct chrono *v, const enum chrono_mode mode, struct 
 	}
 }
 
-/* Those that are bound go to a port in turn each. */
+/* To a port of a pair; what a compute uop waits for may have woken it too soon. */
+INLINE void issue_in_pair(struct chrono *v, const enum chrono_mode mode, struct way *y, uint16_t ports,
+                          unsigned resource, bool compute, struct when *w)
+{
+	const uint64_t woken = later(y->start.t, y->kind & INSN_LOAD ? y->loaded.t : 0);
+	struct when begin = copy_of(mode, &y->begin), start = copy_of(mode, w);
+
+	if (compute && y->p->nr_data)
+		pair_replay(v, y->p, ports, woken, y->ready);
+	unsigned why = pair_issue(v, ports, resource, &begin, &start);
+	y->why = why != REASON_NONE ? (uint16_t)why : y->why;
+	*w = copy_of(mode, &start);
+}
+
+/* Those that are bound go to a port in turn each, or to a pair. */
 INLINE void bind_uops(struct chrono *v, const enum chrono_mode mode, struct way *y, const struct part *p,
                       struct when *w)
 {
@@ -121,12 +137,16 @@ INLINE void bind_uops(struct chrono *v, const enum chrono_mode mode, struct way 
 
 	for (const struct use *end = bound + p->nr_bound; bound < end; bound++) {
 		struct bind_group *g = &v->binder.group[bound->amount];
-		uint16_t port = bind_in_turn(bound->resource, g->ports, &g->rest);
+		uint16_t ports = g->kind == BIND_PAIR ? bind_pair(g, bound->resource)
+		                                      : bind_in_turn(bound->resource, g->ports, &g->rest);
 		struct use u = { RESOURCE_PORTS, 1 };
 
-		for (unsigned before = v->recipes->turn & (port - 1u); before; before &= before - 1)
+		for (const uint16_t *own = v->recipes->group; !(*own & ports); own++)
 			u.resource++;
-		use_resources(v, mode, y, &u, 1, w);
+		if (g->kind == BIND_PAIR)
+			issue_in_pair(v, mode, y, ports, u.resource, p == &y->p->part[PART_COMPUTE], w);
+		else
+			use_resources(v, mode, y, &u, 1, w);
 	}
 }
 

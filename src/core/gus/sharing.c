@@ -288,6 +288,8 @@ static bool same_state(struct chrono *a, struct chrono *b, int64_t *later)
 	struct pairing p = { .later = (int64_t)(b->flow.retire.t - a->flow.retire.t) };
 	struct spans of_a, of_b;
 
+	if (a->paired)
+		return false;                  /* what their ports have left in each cycle would have to be the same */
 	if (!same_flow(&a->flow, &b->flow, &p) || a->mispredicts != b->mispredicts || !same_blocks(a, b, &p))
 		return false;
 	p.dead_a = dead(a);

@@ -99,6 +99,12 @@ struct flow {
 	uint16_t why_supply;
 };
 
+/*
+ * Of a register that what is bound to a pair wrote, as long as its time is still `there`: what waits for it is woken
+ * at `from`.
+ */
+struct woken { uint64_t there, from; };
+
 struct chrono {
 	struct flow flow;
 	struct abstract_costs cost;
@@ -138,6 +144,8 @@ struct chrono {
 	uint64_t nr_memory;
 	struct scheduler *scheduler[CORE_SCHEDULERS];
 	struct binder binder;
+	struct slots *paired;          /* [CORE_PORTS]: those that uops are bound to in pairs; NULL: there are none */
+	struct woken woken[NR_REGS + 1];
 	uint64_t chosen[NR_PARTS + 1]; /* where its parts may choose: uops of the present instruction in each
 	                                  scheduler, CHOSEN_BITS for one */
 

@@ -153,6 +153,8 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, struc
 		y->why = REASON_LOAD;
 	y->ready = y->end.t;
 	issue(v, mode, y, PART_COMPUTE, &y->end);
+	if (v->paired && p->simple && p->path == PATH_COMPUTE && p->uops == 1 && !p->branch)
+		pair_wake(v, p, y->ready, y->end.t);
 	if (__builtin_expect(y->kind & INSN_REP, 0)) {
 		uint64_t lines = y->writes > y->lines ? y->writes : y->lines;
 		y->end.t += v->cost.repeat_startup + (y->kind & INSN_STORE ? lines * v->cost.repeat_line :
@@ -189,6 +191,8 @@ INLINE void write_results(struct chrono *v, const enum chrono_mode mode, struct 
 		}
 		set_reg_by(v, mode, p->dst[i], &w);
 		constrain_by(v, mode, &y->complete, &w);
+		if (eliminated && p->nr_data)
+			v->woken[p->dst[i]] = v->woken[p->data[0]];
 		if (p->dst[i] >= REG_VECTOR)
 			v->result[p->dst[i]] = eliminated && p->nr_data ? v->result[p->data[0]] : p->result;
 	}

@@ -20,7 +20,7 @@
  * that it reads in a cycle, since the ports of loads bound these; miss registers of L1I,
  * since code comes a line at a time; memory's banks and rows; stores that are written out of order, and lines asked
  * for no sooner than a store is written; turns of the ports that bring data in, and loads that wait for these
- * (load_queue.data_ports), and ports bound otherwise than in turn (rename.bind), since an ideal choice of
+ * (load_queue.data_ports), and ports bound otherwise than in turn or in pairs (rename.bind), since an ideal choice of
  * ports is what the resources stand for; what takes a port later, which leaves none open until then: a load's again
  * for a store's data (forward.again). Ref: Gus §3.1, algorithm 1.
  */

@@ -1,5 +1,5 @@
 /*
- * To which port rename binds a uop that could use several (rename.bind). The abstract core follows the turns alone; an
+ * To which port rename binds a uop that could use several (rename.bind). The abstract core follows turns and pairs; an
  * ideal choice of ports stands for the rest. When a port is free each model keeps in its own way.
  *
  * Ref: uiCA's description of port binding on the Skylake family (figures): counts, and ports that alternate.
