@@ -569,6 +569,44 @@ static void t430_repeat(void **state)
 	machine_free(m);
 }
 
+/*
+ * Loads of pages that the first TLB has no more, two ports: with dtlb.again each takes two places; where vectors are
+ * loaded, a place more of what they pass, too, which an operation beside each load wants as often.
+ */
+static void t319_translated_again(void **state)
+{
+	static const struct {
+		int32_t again, entries;
+		uint32_t flags;
+		uint64_t cycles;
+	} kind[] = {
+		{ 0, 16, 0, 240 }, { 1, 16, 0, 480 }, { 1, 64, 0, 240 },
+		{ 0, 16, INSN_VECTOR_MEM, 480 }, { 1, 16, INSN_VECTOR_MEM, 960 },
+	};
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = m->desc.ideal.l1i = true; /* nothing is missing but translations */
+		m->desc.ideal.dtlb = false;
+		m->desc.dtlb_entries = m->desc.dtlb_ways = kind[k].entries;
+		m->desc.dtlb_again = kind[k].again;
+		m->desc.load_queue_entries = 64;
+		m->desc.split_vector_ports = ALU0;
+		uint32_t load = make_load(m, R3, R2), beside = make_alu(m, R1, 0, 0, 1, ALU0);
+		m->insn[load].flags |= kind[k].flags;
+		unsigned each = kind[k].flags ? 2 : 1;
+		for (unsigned i = 0; i < 900; i++) {
+			run_access(m, load, 0x100000 + i % 32 * 4096, 8);
+			if (each == 2)
+				run_insn(m, beside);
+		}
+		machine_time(m);
+		uint64_t cycles = between(m, 400 * each, 880 * each);
+		assert_in_range(cycles, kind[k].cycles, kind[k].cycles + 4); /* a place may stay free */
+		machine_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -579,6 +617,7 @@ int main(void)
 		cmocka_unit_test(t318_forward_address),
 		cmocka_unit_test(t317_forward_again),
 		cmocka_unit_test(t313_split_loads),
+		cmocka_unit_test(t319_translated_again),
 		cmocka_unit_test(t314_alias),
 		cmocka_unit_test(t315_split_vector_loads),
 		cmocka_unit_test(t316_long_addresses),

@@ -87,15 +87,10 @@ static uint64_t book_first(struct ooo *o, uint16_t ports, uint64_t cycle)
 	return first;
 }
 
-/*
- * Another access of a load that crosses a line: a load port's first free cycle from `cycle` on, of a vector one of
- * split.vector_ports too.
- */
-static uint64_t access_more(struct ooo *o, const struct insn *in, const struct uop *u, uint64_t cycle)
+/* What brings in the data of one more access of a load, behind its address port: of a vector, split.vector_ports. */
+static uint64_t book_data(struct ooo *o, const struct insn *in, uint64_t cycle)
 {
-	uint64_t first = book_first(o, u->ports, cycle);
-
-	return in->flags & INSN_VECTOR_MEM ? book_first(o, (uint16_t)o->desc->split_vector_ports, first) : first;
+	return in->flags & INSN_VECTOR_MEM ? book_first(o, (uint16_t)o->desc->split_vector_ports, cycle) : cycle;
 }
 
 /*
@@ -108,7 +103,7 @@ static __attribute__((noinline)) uint64_t split_load(struct ooo *o, struct attem
 {
 	if (!u->ports)
 		return cycle;                  /* its ports are no limit */
-	uint64_t last = access_more(o, a->in, u, cycle + 1);
+	uint64_t last = book_data(o, a->in, book_first(o, u->ports, cycle + 1));
 	if (o->desc->l1d_victim_ports && last > cycle + 1 && ports_closed(&o->ports, cycle + 1))
 		ports_close(&o->ports, (unsigned)o->desc->l1d_victim_ports, last + 1, false);
 	if (last > cycle + 1)
@@ -151,6 +146,44 @@ static uint64_t forwarded_again(struct ooo *o, const struct insn *in, const stru
 	if (!o->desc->forward_again || !u || done <= cycle + hit)
 		return done;
 	return book_first(o, u->ports, done - hit) + hit;
+}
+
+/* No younger load, of vectors or of others, issues before: dtlb.again. */
+static inline uint64_t *load_floor(struct ooo *o, const struct insn *in)
+{
+	return &o->load_floor[(in->flags & INSN_VECTOR_MEM) != 0];
+}
+
+/*
+ * A uop of an access whose translation was missing issues once more when that is there, at `known`, and what brings in
+ * its data with it: when. It takes another port than the first time, in turn: the lowest that is free would always be
+ * the same, since younger uops, of which many will be bound to it, have booked none yet.
+ */
+static uint64_t issue_again(struct ooo *o, const struct attempt *a, const struct uop *u, uint64_t known)
+{
+	const struct insn *in = a->in;
+
+	if (!o->desc->dtlb_again || !u || !u->ports)
+		return known;
+	const struct bind_group *g = binder_group(&o->binder, u->ports);
+	uint16_t any = g && g->kind == BIND_TURN ? g->ports : u->ports, others = any & (uint16_t)~o->port[u - a->uop];
+	uint64_t first = book_first(o, bind_in_turn(others ? others : any, any, &o->again_rest), known);
+
+	return u->kind == UOP_LOAD ? book_data(o, in, first) : first;
+}
+
+/*
+ * The same for a load that was issued in `cycle`: what it is later. Where ports are short, those that issue again go
+ * first, being older, and what waits are younger ones; these are kept from issuing before this load would have been,
+ * had it waited itself, but for the wait for its translation.
+ */
+static uint64_t load_again(struct ooo *o, const struct attempt *a, const struct uop *u, uint64_t cycle, uint64_t known)
+{
+	uint64_t late = issue_again(o, a, u, known) - known;
+
+	if (cycle + late > known)
+		*load_floor(o, a->in) = cycle + late - (known - cycle);
+	return late;
 }
 
 /*
@@ -211,8 +244,10 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 		a->issue_wait = WAIT_MSHR;
 	if (m.l1_miss)
 		a->psv |= PSV_ST_L1;
-	if (m.tlb_miss)
+	if (m.tlb_miss) {
 		a->psv |= PSV_ST_TLB;
+		done += load_again(o, a, u, cycle, m.tlb_done);
+	}
 	if (m.tlb_merged)
 		a->merged = MERGED_DTLB;
 	if (m.llc_miss)
@@ -272,6 +307,10 @@ static uint64_t loads(struct ooo *o, struct attempt *a, unsigned nr, const struc
 			ready = o->stores_freed;
 			a->issue_wait = WAIT_FENCE;
 		}
+		if (*load_floor(o, a->in) > ready) {
+			ready = *load_floor(o, a->in);
+			a->issue_wait = WAIT_PORT;
+		}
 		a->ready = later(a->ready, ready);
 		uint64_t cycle = i < nr ? issue_load(o, a, i, ready) : later(ready, last + 1);
 		last = cycle;
@@ -313,8 +352,10 @@ static void store_address(struct ooo *o, struct attempt *a, unsigned i, const st
 	if (s && s->bytes) {
 		struct access m;
 		memory_own(o->memory, a->known, s->addr, s->bytes, &m);
-		if (m.tlb_miss)
+		if (m.tlb_miss) {
 			a->psv |= PSV_ST_TLB;
+			m.tlb_done = issue_again(o, a, &a->uop[i], m.tlb_done);
+		}
 		if (m.tlb_merged)
 			a->merged = MERGED_DTLB;
 		a->complete = later(a->complete, m.tlb_done);
