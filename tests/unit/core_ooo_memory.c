@@ -79,7 +79,7 @@ static void t311_partial(void **state)
 
 /*
  * The data known long since: no sooner than from L1D, and from the middle of a store later than that. A vector register
- * on either side, and fewer bytes than were stored, take longer.
+ * on either side, fewer bytes than were stored, and 32 bytes take longer.
  */
 static void t312_forward_kinds(void **state)
 {
@@ -87,7 +87,7 @@ static void t312_forward_kinds(void **state)
 		{ 0, 0, 8, 1, 4 + 5, 0 }, { 0, 0, 8, 20, 25 + 3, 0 }, { 0, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1, 0 },
 		{ 0, 0, 4, 20, 25 + 3 + 2, 0 },
 		{ INSN_VECTOR_MEM, 0, 8, 20, 25 + 3 + 5, 0 },
-		{ INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5, 0 },
+		{ INSN_VECTOR_MEM, INSN_VECTOR_MEM, 8, 20, 25 + 3 + 1 + 5, 0 }, { 0, 0, 32, 20, 25 + 3 + 7, 0 },
 		{ 0, 0, 4, 1, 5 + 3 + 2, 0 }, { 0, 0, 4, 1, 4 + 5 + 11, 4 }, { 0, 0, 4, 20, 25 + 3 + 2, 4 },
 	};
 
@@ -98,12 +98,13 @@ static void t312_forward_kinds(void **state)
 		m->desc.forward_vector = 1;
 		m->desc.forward_from_vector = 5;
 		m->desc.forward_narrow = 2;
+		m->desc.forward_wide = 7;
 		m->desc.forward_offset = 11;
 		m->desc.memdep_entries = 0;
 		run_insn(m, make_alu(m, R1, 0, 0, kind[k].late, ALU));
 		uint32_t store = make_store(m, R2, kind[k].late > 1 ? R1 : R2), load = make_load(m, R3, R2);
 		m->insn[store].flags |= kind[k].stored;
-		run_access(m, store, 0x10000, 8);
+		run_access(m, store, 0x10000, kind[k].bytes > 8 ? kind[k].bytes : 8);
 		m->insn[load].flags |= kind[k].flags;
 		run_access(m, load, 0x10000u + kind[k].from, kind[k].bytes);
 		machine_time(m);

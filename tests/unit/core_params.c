@@ -131,7 +131,7 @@ static bool part_is_absent(const struct core_desc *d, const char *param)
 		{ "uopcache.", !d->uopcache_sets }, { "l2.", !d->l2_size }, { "llc.", !d->llc_size },
 		{ "branch.indirect_", !d->branch_indirect_entries }, { "rename.move_", !d->rename_move_slots },
 		{ "load_queue.data_ports", !d->load_queue_data_ports },
-		{ "rename.whole", !d->rename_whole }, { "rename.memory", !d->rename_memory }, { "forward.from_vector", !d->forward_from_vector },
+		{ "rename.whole", !d->rename_whole }, { "rename.memory", !d->rename_memory }, { "forward.from_vector", !d->forward_from_vector }, { "forward.wide", !d->forward_wide },
 		{ "prefetch.l1_stride", !d->prefetch_l1_stride },
 		{ "prefetch.l2_stream", !d->prefetch_l2_stream }, { "repeat.", strcmp(d->isa, "x86-64") != 0 },
 		{ "sched2.", !d->sched2_entries }, { "sched3.", !d->sched3_entries }, { "sched4.", !d->sched4_entries },

@@ -119,8 +119,11 @@ static inline unsigned hit_latency(const struct ooo *o, const struct insn *in)
 	return (unsigned)(simple ? o->desc->l1d_simple_latency : o->desc->l1d_latency);
 }
 
-/* Data from the store queue: as soon as from L1D, or as soon as the store has them and its address. */
-static uint64_t forwarded(const struct ooo *o, const struct insn *in, uint64_t cycle, const struct lsq_answer *from)
+enum { WIDE = 32 };                    /* bytes: forward.wide */
+
+/* `bytes` from the store queue: as soon as from L1D, or as soon as the store has them and its address. */
+static uint64_t forwarded(const struct ooo *o, const struct insn *in, unsigned bytes, uint64_t cycle,
+                          const struct lsq_answer *from)
 {
 	const struct core_desc *d = o->desc;
 	int32_t latency = d->forward_latency;
@@ -130,6 +133,8 @@ static uint64_t forwarded(const struct ooo *o, const struct insn *in, uint64_t c
 		latency += d->forward_vector;
 	if (from->kind != SOURCE_WHOLE)
 		latency += d->forward_narrow;
+	if (bytes >= WIDE)
+		latency += d->forward_wide;
 	return later(cycle + hit, later(from->store->data, from->store->known + 1) + (unsigned)latency);
 }
 
@@ -205,7 +210,7 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 	lsq_search(&o->lsq, s->addr, s->bytes, cycle, &q);
 	if (d->forward_renamed && q.store && q.kind == SOURCE_WHOLE &&
 	    renaming_finds(&o->renaming, d, in, s->bytes, o->lsq.nr_stores, q.distance, place_of(o, in))) {
-		done = forwarded(o, in, later(cycle, q.store->known), &q);
+		done = forwarded(o, in, s->bytes, later(cycle, q.store->known), &q);
 		a->complete = later(a->complete, done + in->load_extra);
 		if (a->level < LEVEL_FORWARD)
 			a->level = LEVEL_FORWARD;
@@ -225,7 +230,7 @@ static uint64_t load(struct ooo *o, struct attempt *a, const struct uop *u, uint
 		}
 	}
 	if (q.store && q.kind != SOURCE_PARTIAL) {
-		done = forwarded_again(o, in, u, cycle, forwarded(o, in, cycle, &q));
+		done = forwarded_again(o, in, u, cycle, forwarded(o, in, s->bytes, cycle, &q));
 		if (q.store->data > cycle)
 			a->issue_wait = WAIT_MEMORY_ORDER;
 		if (a->level < LEVEL_FORWARD)
