@@ -65,7 +65,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "32 bytes of code at once on Neoverse N1") \
 	X(branch, lookups, 1, 1, 8, "blocks/cycle", \
 	  "blocks of branch.lookup bytes that a decoupled predictor looks up per cycle", \
-	  "1.4 points of the error of kernels on Zen 5: two blocks a cycle, of up to 6 instructions each") \
+	  "2.8 points of the error of kernels on Zen 5: two blocks a cycle, of up to 6 instructions each") \
 	X(branch, taken_bubble, 0, 0, 10, "cycles", \
 	  "bubble of fetch (of prediction, if decoupled) behind a taken branch in the first-level BTB", \
 	  "a cycle behind taken branches on Skylake and, where its first BTB is its second level, Zen 2") \
@@ -153,7 +153,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "issue of a load to the release of its scheduler entry, when L1D has answered") \
 	X(load_queue, data_ports, 0, 0, 65535, "ports", \
 	  "ports of loaded data, bound in turn; a load whose port is busy replays; 0: none (ooo only)", \
-	  "0.6 points of the error of kernels on Zen 3: vector loads from two pipes, some of them 10%") \
+	  "1.1 points of the error of kernels on Zen 3: vector loads from two pipes") \
 	X(store_queue, entries, 56, 1, 1024, "stores", "store queue, from dispatch to the write into L1D") \
 	X(store_queue, drain_width, 1, 1, 8, "stores/cycle", \
 	  "stores written into L1D per cycle; one that crosses a line is written in two") \
@@ -183,7 +183,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "Zen 4: 12 cycles where a load begins at another byte than the store, whose data is there") \
 	X(forward, renamed, 0, 0, 64, "stores", \
 	  "store-load renaming: last stores whose data loads by the same base and index get; 0: none", \
-	  "3.3 points of the error of blocks on Zen 3, 7.4 on Zen 5") \
+	  "7.0 points of the error of blocks on Zen 3") \
 	X(forward, renamed_loads, 0, 0, 64, "loads", \
 	  "last loads that renaming covers, if the base is not the stack pointer; 0: any number", \
 	  "0.7 points of the error of blocks on Zen 3: additions to memory, of up to 24 in a loop, take a cycle") \
@@ -231,7 +231,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "caches of other lines: 64 bytes in all cores") \
 	X(cache, duplex, 0, 0, 1, "0/1", \
 	  "1: evictions come down to L2 and the last level beside fills going up; 0: they take turns", \
-	  "0.7 points of the error of kernels on Zen 3: what streams through L2 and L3, some of it 12%") \
+	  "1.6 points of the error of kernels on Zen 3: what streams through L2 and L3") \
 	CACHE_PARAMS_ONE(X, l1i, 32768, 8, 1, 0, 8, \
 	  "none on asplos06 beyond fetch; BOOM's L1I waits for one line, Cortex-A72's for 4") \
 	CACHE_PARAMS_ONE(X, l1d, 32768, 8, 5, 1, 12) CACHE_WIDTH_PARAMS(X, l1d, 64) \
@@ -240,7 +240,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "4 cycles by simple addresses on Skylake, 5 from Ice Lake on") \
 	X(l1d, victim_ports, 0, 0, 65535, "ports", \
 	  "load ports that close while L1D reads out a dirty victim; fills keep stores out; 0: neither (ooo only)", \
-	  "0.2 points of the error of kernels on Zen 3: what streams through L1D, some of it 6%") \
+	  "0.9 points of the error of kernels on Zen 3: what streams through L1D") \
 	X(l1d, set_fill, 0, 0, 100, "cycles", \
 	  "least interval of fills of one set; the victim stays until then; 0: no limit (ooo only)") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 1, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \

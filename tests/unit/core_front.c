@@ -181,6 +181,41 @@ static void t124_erratum_seen_late(void **state)
 	assert_int_equal(round_left_early(true), 10 * 4);
 }
 
+/*
+ * A loop of nine nops and a branch, of which a jump behind that keeps its second window out: where the program came by that
+ * once, for two rounds each window is decoded, and then both come from the uop cache as if it never had.
+ */
+static void t125_spoilt_once(void **state)
+{
+	uint64_t took[2];
+
+	for (unsigned before = 0; before <= 1; before++) {
+		struct machine *m = front_new();
+		m->desc.uopcache_jcc_erratum = m->desc.uopcache_pairs = 1;
+		m->desc.rename_width = m->desc.commit_width = 8;
+		for (m->pc = 0x1000; m->code.nr < 9; )
+			make_flagged(m, INSN_NOP);
+		uint32_t back = make_branch(m, BRANCH_CONDITIONAL, 0x1000);
+		block(m, m->pc, 2, 0x1000);
+		m->insn[12].flags |= INSN_JCC_ERRATUM;
+		for (uint32_t i = 0; before && i < 12; i++)
+			run_insn(m, i);
+		if (before)
+			run_taken(m, 12);
+		for (unsigned round = 0; round < ROUNDS; round++) {
+			for (uint32_t i = 0; i < back; i++)
+				run_insn(m, i);
+			run_taken(m, back);
+		}
+		machine_time(m);
+		size_t end = (size_t)ROUNDS * 10 + 13 * before;
+		took[before] = timed_dispatch(committed(m, end - 1)) - timed_dispatch(committed(m, end - 10 * 10 - 1));
+		machine_free(m);
+	}
+	assert_int_equal(took[0], 10 * 2);
+	assert_int_equal(took[1], took[0]);
+}
+
 /* Decoders only: branches not taken, behind two nops each; four instructions a cycle, or three with the branch as the last. */
 static void t121_branch_is_last(void **state)
 {
@@ -267,7 +302,7 @@ int main(void)
 		cmocka_unit_test(t102_a_line_hides_the_bubble), cmocka_unit_test(t103_a_second_line_is_looked_up),
 		cmocka_unit_test(t104_a_long_block_hides_short_ones), cmocka_unit_test(t105_no_further_than_its_queue),
 		cmocka_unit_test(t106_coupled), cmocka_unit_test(t110_what_the_btb_holds),
-		cmocka_unit_test(t120_erratum), cmocka_unit_test(t124_erratum_seen_late), cmocka_unit_test(t121_branch_is_last),
+		cmocka_unit_test(t120_erratum), cmocka_unit_test(t124_erratum_seen_late), cmocka_unit_test(t125_spoilt_once), cmocka_unit_test(t121_branch_is_last),
 		cmocka_unit_test(t122_who_delivered),
 		cmocka_unit_test(t123_prefixes_that_lengthen),
 	};

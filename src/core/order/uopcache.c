@@ -68,18 +68,28 @@ static void drop(struct uop_cache *c, uint64_t window)
 			set[i].ways = 0;
 }
 
-/* A window that cannot be cached keeps the other of its pair out (uopcache.pairs). Whether this one may come in. */
+/*
+ * Whether the window may come in, which itself can, or not. With uopcache.pairs one that cannot keeps the other of its
+ * pair out, the next time that this is decoded: a loop over both never gets in, one that does not come there again, as
+ * where the path was wrong, does.
+ */
 static bool may(struct uop_cache *c, uint64_t window, bool can)
 {
-	uint64_t pair = window / 2, *spoilt = &c->spoilt[pair % UOPCACHE_SPOILT];
+	uint64_t *own = &c->spoilt[window % UOPCACHE_SPOILT], *other = &c->spoilt[(window ^ 1) % UOPCACHE_SPOILT];
 
 	if (!c->desc->uopcache_pairs)
 		return can;
-	if (!can && *spoilt != pair + 1) {
-		*spoilt = pair + 1;
+	if (!can) {
+		*own = window + 1;
 		drop(c, window ^ 1);
+		return false;
 	}
-	return *spoilt != pair + 1;
+	if (*own == window + 1)
+		*own = 0;
+	if (*other != (window ^ 1) + 1)
+		return true;
+	*other = 0;
+	return false;
 }
 
 /* Not if `in`, in the window, keeps it out, which shows where it came in without having been decoded to there. */

@@ -38,7 +38,7 @@ struct uop_cache {
 	bool build_ok;
 	struct uop_window *held;       /* [sets][ways]; NULL: there is no uop cache */
 	struct uop_window *hint[UOPCACHE_HINTS]; /* by window: where one was found last, and is looked for first */
-	uint64_t spoilt[UOPCACHE_SPOILT]; /* by pair of windows: the last + 1 of which one cannot be cached */
+	uint64_t spoilt[UOPCACHE_SPOILT]; /* by window: the last + 1 that could not be cached: see may() */
 	uint32_t stamp;
 };
 
