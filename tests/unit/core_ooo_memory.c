@@ -570,6 +570,52 @@ static void t430_repeat(void **state)
 	machine_free(m);
 }
 
+/* rep stos of 64 lines that L2 has: they come as those of a loop do, not one L2 latency behind the other. */
+static void t431_repeat_misses(void **state)
+{
+	struct machine *m = machine_new();
+
+	m->desc.ideal.l2d = m->desc.ideal.dtlb = true;
+	m->desc.store_queue_entries = 64;
+	m->desc.l2_latency = 20;
+	run_access(m, make_flagged(m, INSN_REP | INSN_STORE), 0x20000, 4096);
+	m->step[0].flags = (uint16_t)(STEP_INSN | STEP_STORE | STEP_COUNTED);
+	m->step[m->nr_steps++] = (struct step){ .addr = 4096, .flags = STEP_REPEAT };
+	run_insn(m, make_flagged(m, INSN_NOP));
+	machine_time(m);
+	const struct timed *early = committed(m, 8), *late = committed(m, 56);
+	assert_in_range(late->fetch + late->drain - early->fetch - early->drain, 48 * 2, 48 * 4);
+	machine_free(m);
+}
+
+/* rep movs of bytes to where it reads some bytes later: `repeat.slow` cycles each, but where that is a line away, or behind. */
+static void t432_repeat_reads_own(void **state)
+{
+	static const struct {
+		int ahead;
+		bool slow;
+	} kind[] = { { 1, true }, { 63, true }, { 64, false }, { 4096, false }, { -1, false } };
+
+	for (unsigned k = 0; k < sizeof kind / sizeof *kind; k++) {
+		struct machine *m = machine_new();
+		m->desc.ideal.l1d = true;
+		m->desc.store_queue_entries = 64;
+		m->desc.repeat_slow = 5;
+		uint32_t i = make_flagged(m, INSN_REP | INSN_LOAD | INSN_STORE), nop = make_flagged(m, INSN_NOP);
+		run_access(m, i, 0x10000, 2048);
+		m->step[0].flags = (uint16_t)(STEP_INSN | STEP_LOAD | STEP_COUNTED);
+		m->step[m->nr_steps++] = (struct step){
+			.addr = (uint64_t)(0x10000 + kind[k].ahead), .bytes = 2048, .flags = STEP_ACCESS | STEP_STORE,
+		};
+		m->step[m->nr_steps++] = (struct step){ .addr = 2048, .flags = STEP_REPEAT };
+		run_insn(m, nop);
+		machine_time(m);
+		uint64_t cycles = commit_of(m, m->nr_timed - 1);
+		assert_in_range(cycles, kind[k].slow ? 2048 * 5 : 64, kind[k].slow ? 2048 * 6 : 1000);
+		machine_free(m);
+	}
+}
+
 /*
  * Loads of pages that the first TLB has no more, two ports: with dtlb.again each takes two places; where vectors are
  * loaded, a place more of what they pass, too, which an operation beside each load wants as often.
@@ -634,6 +680,8 @@ int main(void)
 		cmocka_unit_test(t340_miss),
 		cmocka_unit_test(t341_on_its_way),
 		cmocka_unit_test(t430_repeat),
+		cmocka_unit_test(t431_repeat_misses),
+		cmocka_unit_test(t432_repeat_reads_own),
 	};
 	return cmocka_run_group_tests_name("core_ooo_memory", tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "core/order/foresee.h"
 #include "core/order/memory_renaming.h"
 #include "core/order/pair.h"
+#include "core/order/repeat.h"
 #include "core/order/stack.h"
 
 enum { PASSED = 64 };                  /* most accesses of one instruction that are looked at one by one for sources */
@@ -118,7 +119,8 @@ static __attribute__((noinline)) void accesses(struct outcomes *o, const struct 
 	}
 	for (i = 0; i < nr_steps; i++) {
 		if (step_kind(&s[i]) == STEP_REPEAT) {
-			outcome_push(out, OUTCOME_REPEAT | s[i].addr << 16);
+			if (repeat_is_slow(in, s, nr_steps))
+				outcome_push(out, OUTCOME_REPEAT | s[i].addr << 16);
 			continue;
 		}
 		if (s[i].flags & STEP_LOAD && s[i].bytes) {

@@ -58,7 +58,7 @@ enum outcome_kind {
 	                                  its loads came from L2 (level), LLC (slot), memory (distance) */
 	OUTCOME_CODE,                  /* the line of code it stands in was not in L1I, or its page not in the ITLB */
 	OUTCOME_ACCESSES,              /* what follows is of its accesses */
-	OUTCOME_REPEAT,                /* iterations of a rep string, in the 48 upper bits of the word */
+	OUTCOME_REPEAT,                /* iterations of a slow rep string, in the 48 upper bits of the word */
 };
 
 enum outcome_tlb { TLB_HIT, TLB_SECOND, TLB_WALK };

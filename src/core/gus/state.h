@@ -183,7 +183,7 @@ struct way {
 	uint64_t walk;                 /* the word of the loads of a page walk that the next access waits for */
 	uint64_t store_extra;
 	unsigned nr_stores, writes;    /* stores made; lines that they write */
-	uint64_t lines, iterations;    /* of a rep string */
+	uint64_t lines, iterations;    /* of a rep string; 0 iterations: it is fast */
 	uint16_t why;                  /* enum reason */
 	taint by;                      /* mode RECORDS: whose result it waited for last */
 	uint64_t ready, least;         /* operands there; time of its first issue */

@@ -157,8 +157,10 @@ INLINE void execute_compute(struct chrono *v, const enum chrono_mode mode, struc
 		pair_wake(v, p, y->ready, y->end.t);
 	if (__builtin_expect(y->kind & INSN_REP, 0)) {
 		uint64_t lines = y->writes > y->lines ? y->writes : y->lines;
-		y->end.t += v->cost.repeat_startup + (y->kind & INSN_STORE ? lines * v->cost.repeat_line :
-		                                      y->iterations * v->cost.repeat_slow);
+		y->end.t += v->cost.repeat_startup;
+		y->end.t += y->iterations           ? y->iterations * v->cost.repeat_slow
+		            : y->kind & INSN_STORE  ? lines * v->cost.repeat_line
+		                                    : 0;
 	}
 }
 

@@ -2,12 +2,14 @@
  * `rep` string instructions: one instruction of the program, many lines of memory.
  *
  * Copies and fills move `repeat.bytes` a cycle in pieces of a line, each a timed record of its own
- * (TIMED_CONTINUED behind the first) with its slots, its place in the load and store queues and its misses;
- * scans and compares take `repeat.slow` cycles an iteration. All pieces belong to the one static instruction.
+ * (TIMED_CONTINUED behind the first) with its slots, its place in the load and store queues and its misses, which
+ * overlap as those of a loop do; slow ones (core/order/repeat.h) take `repeat.slow` cycles an iteration. All pieces
+ * belong to the one static instruction.
  */
 #include "core/ooo/commit.h"
 #include "core/ooo/rename.h"
 #include "core/ooo/span.h"
+#include "core/order/repeat.h"
 
 enum { PIECE_SLOTS = 4 };
 
@@ -51,6 +53,18 @@ static void piece_commit(struct ooo *o, struct attempt *a, uint64_t load_done, u
 		ooo_flush_out(o);
 }
 
+/* A piece that writes asks for its line as a store does: when its address is known. */
+static void piece_own(struct ooo *o, struct attempt *a, uint64_t addr, uint32_t bytes)
+{
+	struct access m;
+
+	memory_own(o->memory, a->issue + 1, addr, bytes, &m);
+	a->psv |= m.tlb_miss ? PSV_ST_TLB : 0;
+	if (m.tlb_merged)
+		a->merged = MERGED_DTLB;
+	a->complete = later(a->complete, m.tlb_done);
+}
+
 static uint64_t piece_load(struct ooo *o, struct attempt *a, uint64_t cycle, uint64_t addr, uint32_t bytes)
 {
 	struct lsq_answer q;
@@ -76,9 +90,9 @@ void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
 	const struct insn *in = a->in;
 	struct rep_span load = { a->step, a->step + a->nr_steps, 0, STEP_LOAD },
 			store = { a->step, a->step + a->nr_steps, 0, STEP_STORE };
-	bool fast = in->flags & INSN_STORE;
-	uint32_t read_bytes;
-	uint64_t count = repeat_iterations(a->step, a->nr_steps, &read_bytes);
+	bool writes = in->flags & INSN_STORE, fast = !repeat_is_slow(in, a->step, a->nr_steps);
+	uint32_t each;                         /* bytes that an iteration reads */
+	uint64_t count = repeat_iterations(a->step, a->nr_steps, &each);
 	uint64_t start = a->dispatch_last + (unsigned)d->issue_latency, step_cycles;
 
 	for (unsigned i = 0; i < in->nr_addr; i++)
@@ -91,15 +105,15 @@ void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
 	start += (unsigned)d->repeat_startup;
 	/* Slow ones: as many iterations in a piece as make the cycles of a line. */
 	uint64_t per_piece = fast ? PIECE : PIECE / 8;
-	read_bytes = fast ? PIECE : read_bytes * (uint32_t)per_piece;
+	uint32_t most = fast ? PIECE : each * (uint32_t)per_piece;
 	step_cycles = fast ? (PIECE + (unsigned)d->repeat_bytes - 1) / (unsigned)d->repeat_bytes
 	                   : per_piece * (unsigned)d->repeat_slow;
 	a->nr_uops = 0;
 	for (bool first = true; ; first = false) {
 		uint64_t from = 0, to = 0, done = 0;
-		uint32_t written = rep_span_take(&store, PIECE, &to),
-			 read = rep_span_take(&load, written ? written : read_bytes, &from);
-		uint64_t left = fast ? (read || written) : count;
+		uint32_t written = rep_span_take(&store, most, &to),
+			 read = rep_span_take(&load, written ? written : most, &from);
+		uint64_t left = writes ? (read || written) : count;
 		if (!first) {
 			if (!left)
 				break;
@@ -113,6 +127,8 @@ void repeat_execute(struct ooo *o, struct attempt *a, uint16_t flags)
 		a->complete = later(later(a->dispatch_last, start + step_cycles), done);
 		if (!left)
 			a->complete = later(a->dispatch_last, start);
+		if (written)
+			piece_own(o, a, to, written);
 		count = count > per_piece ? count - per_piece : 0;
 		start += step_cycles;
 		piece_commit(o, a, done, to, written, flags);
