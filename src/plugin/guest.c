@@ -147,8 +147,26 @@ uint32_t thread_number(pid_t tid)
 	return thread;
 }
 
+/* Whether the system call changes what lies where the plugin has its shared memory: then nothing is sent any more. */
+static bool takes_wire(int64_t num, const uint64_t a[6])
+{
+	const struct syscalls *n = plugin.syscalls;
+
+	if (num == n->munmap || num == n->mprotect)
+		return wire_taken(a[0], a[1]);
+	if (num == n->mmap)
+		return (a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) == MAP_FIXED && wire_taken(a[0], a[1]);
+	if (num == n->mremap)
+		return wire_taken(a[0], a[1]) || ((a[3] & MREMAP_FIXED) && wire_taken(a[4], a[2]));
+	if (num == n->madvise)
+		return a[2] == MADV_REMOVE && wire_taken(a[0], a[1]);
+	return false;
+}
+
 void syscall_begins(struct sender *s, int64_t num, const uint64_t arg[6])
 {
+	if (takes_wire(num, arg))
+		return;
 	s->call = num;
 	memcpy(s->arg, arg, sizeof s->arg);
 	if (num == plugin.syscalls->execve || num == plugin.syscalls->execveat)

@@ -183,7 +183,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	uint64_t pc = qemu_plugin_tb_vaddr(tb);
 
 	(void)id;
-	if (plugin.wire->stop)
+	if (!plugin.detached && plugin.wire->stop)
 		plugin.detached = true;
 	if (plugin.detached || !nr || nr > WIRE_BLOCK_INSNS)
 		return;
@@ -230,12 +230,13 @@ static void thread_created(qemu_plugin_id_t id, unsigned vcpu)
 	uint32_t thread = QEMU_API == 1 || !wire->threads ? wire->threads++ : thread_number(gettid());
 	plugin.parallel |= thread > 0;
 	unsigned i = 0;
-	while (i < WIRE_LANES && atomic_load_explicit(&wire->lane[i].state, memory_order_acquire) != WIRE_LANE_FREE)
+	while (i < WIRE_LANES && (senders[i].busy || atomic_load_explicit(&wire->lane[i].state, memory_order_acquire) !=
+	                                                     WIRE_LANE_FREE))
 		i++;
 	if (i < WIRE_LANES && vcpu < MAX_VCPUS && thread < WIRE_THREADS) {
 		struct wire_lane *lane = &wire->lane[i];
 		struct sender *s = &senders[i];
-		*s = (struct sender){ .lane = lane, .begun = &lane->begun, .call = -1 };
+		*s = (struct sender){ .lane = lane, .begun = &lane->begun, .busy = true, .call = -1 };
 		ring_writer_init(&s->writer, &lane->ring, (uint64_t *)(void *)((char *)wire + wire_lane_offset(i)),
 		                 WIRE_LANE_WORDS, &plugin.peer);
 #if QEMU_API > 1
@@ -274,6 +275,7 @@ static void thread_ended(qemu_plugin_id_t id, unsigned vcpu)
 		return;
 	settle(s, vcpu);
 	atomic_store_explicit(&s->lane->state, WIRE_LANE_ENDED, memory_order_release);
+	s->busy = false;
 }
 
 static void syscall_entered(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
@@ -286,11 +288,56 @@ static void syscall_entered(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uin
 		syscall_begins(find(vcpu), num, arg);
 }
 
+/* Nothing is sent any more by anyone. */
+static void close_all(void)
+{
+	plugin.detached = true;
+	for (unsigned i = 0; i < WIRE_LANES; i++) {
+		senders[i].writer.closed = true;
+		senders[i].writer.limit = senders[i].writer.head;
+	}
+}
+
+/*
+ * What threads have in hand is the last that they write: from now on they are nobody's. Not all can be kept out, as one
+ * may be writing right now.
+ */
+bool wire_taken(uint64_t start, uint64_t bytes)
+{
+	uint64_t wire = (uintptr_t)plugin.wire, end = wire + wire_bytes();
+
+	start += plugin.base;
+	bytes = bytes < -start ? bytes : -start;
+	if (start >= end || start + bytes <= wire || !bytes)
+		return false;
+	plugin.wire->taken = 1;
+	close_all();
+	for (unsigned vcpu = 0; vcpu < MAX_VCPUS; vcpu++)
+		if (sender_of[vcpu])
+			sender_of[vcpu] = &nobody;
+	plugin.taken = start > wire ? start : wire;
+	plugin.taken_bytes = (start + bytes < end ? start + bytes : end) - plugin.taken;
+	return true;
+}
+
+/* Translated code still counts there. */
+static void restore_taken(void)
+{
+	void *at = (void *)(uintptr_t)(plugin.taken & -(uint64_t)WIRE_PAGE);
+	size_t bytes = plugin.taken_bytes + (plugin.taken & (WIRE_PAGE - 1));
+
+	plugin.taken_bytes = 0;
+	if (mprotect(at, bytes, PROT_READ | PROT_WRITE))
+		mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
 static void syscall_left(qemu_plugin_id_t id, unsigned vcpu, int64_t num, int64_t ret)
 {
 	(void)id;
 	if (!plugin.detached && find(vcpu) != &nobody)
 		syscall_returned(find(vcpu), num, ret);
+	if (plugin.taken_bytes)
+		restore_taken();
 }
 
 /* QEMU may call it twice, and not at all when the program dies of a signal. */
@@ -311,11 +358,7 @@ static void program_exits(qemu_plugin_id_t id, void *data)
  */
 static void child_forked(void)
 {
-	plugin.detached = true;
-	for (unsigned i = 0; i < WIRE_LANES; i++) {
-		senders[i].writer.closed = true;
-		senders[i].writer.limit = senders[i].writer.head;
-	}
+	close_all();
 	mmap(plugin.wire, wire_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
 	     -1, 0);
 }

@@ -29,6 +29,7 @@ struct sender {
 	uint64_t *begun;                 /* instructions begun; where lane->begun is kept exact, that */
 	uint64_t origin;                 /* what it was when the thread began */
 	uint64_t due;                    /* what it will be when the block being executed has run to its end */
+	bool busy;                       /* a thread has it */
 	uint32_t block;                  /* being executed; WIRE_NO_BLOCK: none, or one of which nothing is told */
 	int64_t call;                    /* the system call under way */
 	uint64_t arg[6];
@@ -41,6 +42,8 @@ struct plugin {
 	bool parallel;                   /* translations made now may be run by more than one thread */
 	bool based;                      /* `base` is known: something was translated */
 	uint64_t base;                   /* host address of guest address 0 */
+	/* The host's addresses of what the system call under way takes of the shared memory; 0 bytes: nothing. */
+	uint64_t taken, taken_bytes;
 	const struct syscalls *syscalls;
 	const struct mark *mark;         /* of cyclewise_read() */
 
@@ -83,6 +86,12 @@ const struct mark *mark_of(const char *target);
 bool mark_here(const struct mark *m, uint64_t pc, const uint8_t *code, size_t length);
 /* The store of a mark has been made to `vaddr`: waits until all up to it is timed, and puts the counters there. */
 void counters_read(struct sender *s, uint64_t vaddr);
+
+/*
+ * The program is about to change memory at [start, start + bytes), addresses of its own: where the shared memory lies
+ * there, nothing is sent from now on. False: it does not.
+ */
+bool wire_taken(uint64_t start, uint64_t bytes);
 
 const struct syscalls *syscalls_of(const char *target);
 void syscall_begins(struct sender *s, int64_t num, const uint64_t arg[6]);

@@ -47,9 +47,7 @@ bool ring_wait(struct ring_writer *w)
 {
 	struct ring *ring = w->ring;
 
-	if (w->closed)
-		return false;
-	for (;;) {
+	while (!w->closed) {
 		uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_seq_cst);
 		if (w->head - tail <= w->mask) {
 			w->limit = tail + w->mask + 1;
@@ -58,11 +56,11 @@ bool ring_wait(struct ring_writer *w)
 		}
 		if (atomic_exchange_explicit(&ring->sleeping, 1, memory_order_seq_cst)) {
 			futex_wait(&ring->sleeping, 1);
-			if (ring_peer_gone(w->peer))
+			if (ring_peer_gone(w->peer) || ring->refused)
 				break;
 		}
 	}
-	if (!ring_peer_gone(w->peer))
+	if (!w->closed && !ring_peer_gone(w->peer) && !ring->refused)
 		return true;
 	w->closed = true;
 	w->limit = w->head;
@@ -78,6 +76,8 @@ uint64_t ring_refresh(struct ring_reader *r)
 		return 0;
 	}
 	r->head = head;
+	if (head == r->tail && atomic_load_explicit(&r->ring->sleeping, memory_order_relaxed))
+		ring_take(r, 0);
 	return head - r->tail;
 }
 
@@ -90,4 +90,11 @@ void ring_wake(struct ring_reader *r)
 		return;
 	atomic_store_explicit(&r->ring->sleeping, 0, memory_order_seq_cst);
 	futex_wake(&r->ring->sleeping);
+}
+
+void ring_refuse(struct ring *ring)
+{
+	atomic_store_explicit(&ring->refused, 1, memory_order_seq_cst);
+	if (atomic_exchange_explicit(&ring->sleeping, 0, memory_order_seq_cst))
+		futex_wake(&ring->sleeping);
 }

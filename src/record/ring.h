@@ -10,8 +10,9 @@
  * keeps the other's index as it last saw it and looks again only when that runs out.
  *
  * A full ring makes the producer sleep until half of it is free; a consumer that has died or that asks for
- * no more ends that, and from then on the producer drops everything. The consumer trusts nothing it reads:
- * indices that make no sense mark the ring broken.
+ * no more ends that, and from then on the producer drops everything. The consumer trusts nothing it reads, since the
+ * program can write there, too: indices that make no sense mark the ring broken, a producer that sleeps at an empty
+ * ring has misread `tail` and is told it again, and a ring that the consumer refuses holds its producer up no more.
  */
 #ifndef CYCLEWISE_RECORD_RING_H
 #define CYCLEWISE_RECORD_RING_H
@@ -26,6 +27,7 @@ struct ring {                        /* shared; all zero is an empty ring */
 	_Alignas(64) _Atomic uint64_t head; /* by the producer */
 	_Alignas(64) _Atomic uint64_t tail; /* by the consumer */
 	_Atomic uint32_t sleeping;          /* futex: 1 while the producer waits for room */
+	_Atomic uint32_t refused;           /* by the consumer: it takes no more from here */
 };
 
 /* Who takes from the ring; the producer stops for good when it is gone. */
@@ -47,7 +49,7 @@ struct ring_writer {
 	uint64_t head;                      /* pushed so far */
 	uint64_t limit;                     /* head may go to here before tail must be looked at again */
 	const struct ring_peer *peer;
-	bool closed;                        /* the consumer is gone: everything is dropped */
+	_Atomic bool closed;                /* the consumer is gone: everything is dropped */
 };
 
 struct ring_reader {
@@ -70,6 +72,8 @@ bool ring_wait(struct ring_writer *w);
 uint64_t ring_refresh(struct ring_reader *r);
 /* Wakes the producer if it sleeps and at least half the ring is free. */
 void ring_wake(struct ring_reader *r);
+/* Nothing is taken any more: the producer drops what it has and goes on. To be repeated, as the program may undo it. */
+void ring_refuse(struct ring *ring);
 
 /* False: dropped, the consumer being gone. */
 static inline bool ring_push(struct ring_writer *w, uint64_t word)

@@ -5,6 +5,7 @@
  *
  * The definitions ring carries what is said once (blocks, code pages, mappings), a lane what one thread executes.
  * A definition is pushed before the first word of a lane that needs it. Native byte order: both ends are one machine.
+ * The program can write here as well: the reader takes nothing for true (source/decode.h, source/intake.h).
  *
  * Words of a lane. Bits 0-1 tell an access from the rest:
  *
@@ -26,7 +27,7 @@
 #include "record/ring.h"
 
 enum {
-	WIRE_VERSION = 3,
+	WIRE_VERSION = 4,
 	WIRE_LANES = 512,                  /* threads alive at a time that can be followed */
 	WIRE_THREADS = 1 << 20,            /* threads in all */
 	WIRE_LANE_WORDS = 1 << 15,         /* 256 KiB each, committed on use */
@@ -97,6 +98,7 @@ struct wire {
 	_Atomic uint32_t unfollowed;       /* of these: there was no lane for */
 	_Atomic uint32_t forks;            /* children, which are not followed */
 	_Atomic uint32_t execs;            /* 1: the program is replacing itself, or has */
+	_Atomic uint32_t taken;            /* 1: the program puts other memory in place of this: nothing more comes */
 	struct ring definitions;
 	struct wire_lane lane[WIRE_LANES];
 };

@@ -26,7 +26,11 @@
 
 #include "record/wire.h"
 
-enum { ACCESS_FLAGS = STEP_LOAD | STEP_STORE, ACCESS_MAX = 65535, PIECE = 32768 };
+enum {
+	ACCESS_FLAGS = STEP_LOAD | STEP_STORE, ACCESS_MAX = 65535, PIECE = 32768,
+	MOST_MORE = 4096,          /* further accesses of an instruction, four times what any ISA's can make */
+	MOST_HANDLERS = 1 << 16,
+};
 
 enum flow {
 	FLOWS,                     /* the block follows from the one before */
@@ -38,7 +42,7 @@ enum flow {
 
 void decoder_init(struct decoder *d, struct blocks *blocks, GHashTable *handlers)
 {
-	*d = (struct decoder){ .blocks = blocks, .handlers = handlers, .resumes = NO_ADDRESS };
+	*d = (struct decoder){ .blocks = blocks, .handlers = handlers, .resumes = NO_ADDRESS, .end = SIZE_MAX };
 }
 
 void decoder_fini(struct decoder *d)
@@ -230,6 +234,10 @@ static __attribute__((noinline)) void access_more(struct decoder *d, size_t at, 
 			return;
 		}
 		break;
+	}
+	if (d->more >= MOST_MORE) {
+		lose(d, 1);
+		return;
 	}
 
 	struct step step = {
@@ -510,14 +518,17 @@ static __attribute__((noinline, cold)) void event(struct decoder *d, uint64_t wo
 
 static __attribute__((noinline, cold)) void event_more(struct decoder *d, uint64_t word)
 {
-	uint64_t pages = wire_number(d->awaited);
+	uint64_t pages = MIN(wire_number(d->awaited), (UINT64_MAX - word) / WIRE_PAGE);
+	bool handler = wire_kind(d->awaited) == WIRE_HANDLER;
 
-	if (wire_kind(d->awaited) == WIRE_HANDLER)
-		g_hash_table_add(d->handlers, GSIZE_TO_POINTER(word));
-	else
-		*append(d, 1) = (struct step){ .addr = word, .flags = STEP_UNMAP,
-			.insn = pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX };
 	d->awaited = 0;
+	if (handler && g_hash_table_size(d->handlers) < MOST_HANDLERS)
+		g_hash_table_add(d->handlers, GSIZE_TO_POINTER(word));
+	else if (d->now.nr_insns && d->nr - place(d, d->now.nr_insns) >= MOST_MORE)
+		lose(d, 1);
+	else if (!handler)
+		*append(d, 1) = (struct step){ .addr = word, .insn = (uint32_t)MIN(pages, UINT32_MAX),
+			.flags = STEP_UNMAP };
 }
 
 bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit)
@@ -533,6 +544,9 @@ bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit)
 				event_more(d, word);
 			} else if (wire_is_access(word)) {
 				access_made(d, word);
+			} else if (d->nr >= limit && (wire_kind(word) == WIRE_BLOCK || !d->now.nr_insns)) {
+				stop = true;
+				break;
 			} else if (wire_kind(word) != WIRE_BLOCK) {
 				event(d, word);
 				stop = d->asked;
@@ -540,9 +554,6 @@ bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit)
 					i++;
 					break;
 				}
-			} else if (d->nr >= limit) {
-				stop = true;
-				break;
 			} else {
 				enter(d, word);
 			}
@@ -554,24 +565,13 @@ bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit)
 	return false;
 }
 
-size_t decoder_ready(const struct decoder *d, size_t ahead)
-{
-	size_t end = d->now.nr_insns ? d->base : d->nr;
-	size_t n = d->nr > ahead ? d->nr - ahead : 0;
-
-	if (n > end)
-		n = end;
-	while (n && n < d->nr && step_belongs(&d->step[n]))
-		n--;
-	return n;
-}
-
 void decoder_drop(struct decoder *d, size_t n)
 {
 	assert(n <= d->nr);
 	d->asked = false;
 	d->nr -= n;
 	d->base -= n;
+	d->end = d->end >= n ? d->end - n : SIZE_MAX;
 	if (d->nr)
 		memmove(d->step, d->step + n, d->nr * sizeof *d->step);
 }

@@ -4,6 +4,10 @@
  * A block's steps are copied when it is entered, and what its accesses, cuts and the block that follows tell is then
  * filled in. The block under way is the last in the buffer; what is before it is final.
  *
+ * The program can write words, too. Each is checked once, where decoder_run() takes it: its kind, that its block is
+ * defined and has so many instructions, that its access is of an instruction of the block under way. One that makes no
+ * sense is lost, and counted. The records that a block can make are bounded, and so is the buffer by the `limit`.
+ *
  * Invariant while a block is under way: instruction i > `last` has its step at step[base + i + extra + more], `last`
  * at step[base + last + extra], followed by `more` records of its own.
  */
@@ -40,7 +44,7 @@ struct decoder {
 	unsigned last, extra, more;
 	unsigned missing;          /* instructions at its end that were not begun */
 	bool strays;               /* it has made all its accesses: what comes is the emulator's own */
-	size_t end;                /* of the block before: where its last instruction has its step */
+	size_t end;                /* of the block before: where its last instruction had its step */
 	struct rep rep;
 	uint64_t awaited;          /* event whose second word comes next; 0: none */
 	bool asked;                /* the thread waits for its counters: all the steps it has made are here, and
@@ -66,11 +70,26 @@ bool decoder_run(struct decoder *d, struct ring_reader *r, size_t limit);
  * How many steps at the front may be handed out such that `ahead` stay, and no instruction is torn from its
  * accesses.
  */
-size_t decoder_ready(const struct decoder *d, size_t ahead);
+static inline size_t decoder_ready(const struct decoder *d, size_t ahead)
+{
+	size_t end = d->now.nr_insns ? d->base : d->nr;
+	size_t n = d->nr > ahead ? d->nr - ahead : 0;
+
+	if (n > end)
+		n = end;
+	while (n && n < d->nr && step_belongs(&d->step[n]))
+		n--;
+	return n;
+}
 /* Removes the first `n` steps, n <= decoder_ready(d, 0); the question, where there was one, has been passed on. */
 void decoder_drop(struct decoder *d, size_t n);
 /* There are no more words. `begun`: all the thread began, NULL where that is not known; `fault`:
  * the program died of an exception, so that its last instruction may not have completed. */
 void decoder_finish(struct decoder *d, const uint64_t *begun, bool fault);
+/* The last instruction that a block before the one under way has executed; NULL: none that is still in the buffer. */
+static inline const struct step *decoder_last(const struct decoder *d)
+{
+	return d->end < d->nr && step_kind(&d->step[d->end]) == STEP_INSN ? &d->step[d->end] : NULL;
+}
 
 #endif

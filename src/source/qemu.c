@@ -24,6 +24,7 @@
 #include "record/wire.h"
 #include "source/blocks.h"
 #include "source/decode.h"
+#include "source/intake.h"
 #include "source/launch.h"
 #include "source/source.h"
 #include "source/window.h"
@@ -54,6 +55,7 @@ struct source {
 	GHashTable *handlers;
 	struct blocks blocks;
 	struct wire *wire;
+	struct intake intake;
 	struct lane lane[WIRE_LANES];
 	unsigned next;             /* lane to look at first */
 	struct lane *handed;       /* whose steps are with the caller */
@@ -298,33 +300,25 @@ static bool died_of_fault(const struct source *s)
  * or did not do what it does; one that only computes shows by the signal alone, where there is no other thread that it
  * can be of.
  */
-static bool died_of_illegal(const struct source *s, const struct decoder *d)
+static bool died_of_illegal(const struct source *s, const struct step *last)
 {
 	unsigned open = 0;
 
-	if (!died_of_fault(s) || WTERMSIG(s->status) != SIGILL || d->end >= d->nr)
+	if (!last || !died_of_fault(s) || WTERMSIG(s->status) != SIGILL)
 		return false;
 	for (unsigned i = 0; i < WIRE_LANES; i++)
 		open += s->lane[i].open;
-	return d->step[d->end].flags & STEP_FAULT ||
-	       (open == 1 && !(code_insn(s->code, d->step[d->end].insn)->flags & INSN_SYSCALL));
+	return last->flags & STEP_FAULT || (open == 1 && !(code_insn(s->code, last->insn)->flags & INSN_SYSCALL));
 }
 
-/* False: the lane makes no sense. */
-static bool lane_open(struct source *s, unsigned i)
+static void lane_open(struct source *s, unsigned i, uint32_t thread)
 {
 	struct lane *l = &s->lane[i];
-	struct wire_lane *w = &s->wire->lane[i];
 
 	window_thread_fini(&l->calls);
-	*l = (struct lane){ .open = true, .thread = w->thread };
-	if (l->thread >= WIRE_THREADS) {
-		l->open = false;
-		return false;
-	}
-	ring_reader_init(&l->ring, &w->ring, words_at(s, wire_lane_offset(i)), WIRE_LANE_WORDS);
+	*l = (struct lane){ .open = true, .thread = thread };
+	ring_reader_init(&l->ring, &s->wire->lane[i].ring, words_at(s, wire_lane_offset(i)), WIRE_LANE_WORDS);
 	decoder_init(&l->decoder, &s->blocks, s->handlers);
-	return true;
 }
 
 /* The lane has no more words: what its decoder still holds is final. */
@@ -333,19 +327,23 @@ static void lane_end(struct source *s, unsigned i, bool ended)
 	struct lane *l = &s->lane[i];
 	const volatile struct wire_lane *w = &s->wire->lane[i];
 	uint64_t begun = w->begun;
-	bool known = ended || s->wire->counted || s->wire->exited;
+	bool known = !l->ring.broken && (ended || s->wire->counted || s->wire->exited);
 
 	decoder_finish(&l->decoder, known ? &begun : NULL, died_of_fault(s));
 	s->begun += l->decoder.begun;
 	s->merged += l->decoder.merged;
 	s->restarted += l->decoder.restarted;
 	s->result.lost += l->decoder.lost;
-	s->counted &= known && !l->ring.broken;
+	s->counted &= known;
 	s->expected += begun;
-	if (died_of_illegal(s, &l->decoder))
-		note_illegal(s, l->decoder.step[l->decoder.end].insn);
+	const struct step *last = decoder_last(&l->decoder);
+	if (died_of_illegal(s, last))
+		note_illegal(s, last->insn);
 	l->open = false;
-	atomic_store_explicit(&s->wire->lane[i].state, WIRE_LANE_FREE, memory_order_release);
+	if (l->ring.broken)
+		intake_refuse(&s->intake, s->wire, i);
+	else
+		atomic_store_explicit(&s->wire->lane[i].state, WIRE_LANE_FREE, memory_order_release);
 }
 
 static uint64_t count_insns(const struct step *s, size_t n)
@@ -391,8 +389,10 @@ static int lane_read(struct source *s, unsigned i, struct step_batch *out, bool 
 	uint32_t state = atomic_load_explicit(&s->wire->lane[i].state, memory_order_acquire);
 
 	if (!l->open) {
-		if (state == WIRE_LANE_FREE || s->over || !lane_open(s, i))
+		uint32_t thread;
+		if (s->over || !intake_begins(&s->intake, s->wire, i, &thread))
 			return 0;
+		lane_open(s, i, thread);
 	}
 	if (s->over) {
 		l->open = false;
@@ -409,7 +409,7 @@ static int lane_read(struct source *s, unsigned i, struct step_batch *out, bool 
 		limit = l->decoder.nr + 1; /* one huge instruction: go on until it is over */
 	}
 	*progress |= l->ring.tail != tail;
-	if (state != WIRE_LANE_ENDED && !dead)
+	if (state != WIRE_LANE_ENDED && !dead && !l->ring.broken)
 		return 0;
 	lane_end(s, i, state == WIRE_LANE_ENDED);
 	return hand_out(s, l, out, l->decoder.nr, true);
@@ -431,6 +431,7 @@ static int finish(struct source *s)
 {
 	struct source_result *r = &s->result;
 	struct wire *w = s->wire;
+	char text[256];
 
 	blocks_apply_all(&s->blocks);
 	r->exit_status = WIFEXITED(s->status) ? WEXITSTATUS(s->status) : 0;
@@ -462,6 +463,10 @@ static int finish(struct source *s)
 		note(s, "%" PRIu32 " child process%s not profiled", r->forks, r->forks == 1 ? " was" : "es were");
 	if (r->execs)
 		note(s, "the program replaced itself by another (exec), which was not profiled");
+	bool tampered = intake_told(&s->intake, w, s->over, text, sizeof text);
+	if (tampered)
+		note(s, "%s", text);
+	r->complete &= !tampered;
 	if (w->unfollowed)
 		note(s, "%" PRIu32 " threads were not profiled: at most %d at a time can be", w->unfollowed,
 		     WIRE_LANES);
@@ -471,7 +476,7 @@ static int finish(struct source *s)
 	if (r->window_unknown)
 		note(s, "no file that the program ran code of has a function named %s", r->window_unknown);
 	bool agree = s->begun == r->instructions + s->merged + s->restarted && (!s->counted || s->expected == s->begun);
-	if (!s->over && !r->lost && !agree) {
+	if (!s->over && !r->lost && !tampered && !agree) {
 		note(s,
 		     "a defect of cyclewise: the program began %" PRIu64 " instructions, of which %" PRIu64
 		     " were read and %" PRIu64 " handed on",
@@ -509,8 +514,9 @@ static int qemu_read(struct source *s, struct step_batch *out)
 		bool progress = false, open = false;
 		reap(s); /* before the lanes are looked at: what they hold then is all */
 		blocks_pull(&s->blocks);
-		unsigned lanes = atomic_load_explicit(&s->wire->lanes, memory_order_acquire);
-		lanes = lanes < WIRE_LANES ? lanes : WIRE_LANES;
+		if (s->blocks.ring.broken)
+			intake_silence(&s->intake, s->wire);
+		unsigned lanes = intake_lanes(&s->intake, s->wire);
 		for (unsigned k = 0; k < lanes; k++) {
 			unsigned i = (s->next + k) % lanes;
 			if (lane_read(s, i, out, &progress)) {

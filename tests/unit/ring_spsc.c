@@ -223,6 +223,49 @@ static void used_again(void **state)
 	assert_int_equal(ring_at(&f->reader, WORDS - 1), 100 + WORDS - 1);
 }
 
+/* Once the producer sleeps. */
+static pthread_t full_producer(struct fixture *f)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, produce, f), 0);
+	while (!atomic_load(&f->shared->ring.sleeping))
+		doze(1000 * 1000);
+	return thread;
+}
+
+/* The reader takes no more from this ring alone. */
+static void refused(void **state)
+{
+	struct fixture *f = *state;
+	void *failed;
+	pthread_t thread = full_producer(f);
+
+	ring_refuse(&f->shared->ring);
+	pthread_join(thread, &failed);
+	assert_ptr_equal(failed, f);
+	assert_true(f->writer.closed);
+}
+
+/* Somebody wrote into `tail`, and the producer takes an empty ring for a full one: the reader puts it right. */
+static void misread(void **state)
+{
+	struct fixture *f = *state;
+	void *failed;
+	uint64_t n = 0;
+
+	atomic_store(&f->shared->ring.tail, 1000000);
+	pthread_t thread = full_producer(f);
+	while (n < MANY) {
+		uint64_t now = ring_available(&f->reader);
+		if (now)
+			ring_take(&f->reader, now);
+		n += now;
+	}
+	pthread_join(thread, &failed);
+	assert_null(failed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +276,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(killed_producer, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense, setup, teardown),
 		cmocka_unit_test_setup_teardown(used_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(misread, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,6 +316,8 @@ static void test_501_random_words(void **state)
 				assert_in_range(step_kind(s), STEP_INSN, STEP_LOST);
 				if (step_kind(s) == STEP_INSN)
 					assert_in_range(s->insn, 0, f->code->nr - 1);
+				else if (step_kind(s) == STEP_UNMAP)
+					assert_true(s->insn * UINT64_C(4096) <= UINT64_MAX - s->addr);
 			}
 			out += n;
 			if (!n && !f->decoder.asked)
@@ -330,6 +332,56 @@ static void test_501_random_words(void **state)
 	assert_true(out > 100000);
 	assert_true(asked > 1000);
 	assert_true(f->decoder.lost > 0);
+}
+
+/* The block before is no longer in the buffer, and what is there in its place is no instruction. */
+static void test_503_last_is_gone(void **state)
+{
+	struct wire_fixture *f = *state;
+	struct decoder *d = &f->decoder;
+	uint32_t b = define(f, 0x1000, nop, nop, ud2);
+
+	wire_enter(f, b);
+	wire_word(f, wire_event(WIRE_ASK, 0, 0));
+	assert_true(decoder_run(d, &f->reader, 1000));
+	assert_int_equal(decoder_last(d)->insn, d->step[2].insn);
+	decoder_drop(d, 3);
+	for (unsigned i = 0; i < 10; i++) {
+		wire_word(f, wire_event(WIRE_UNMAP, UINT64_C(0xffffffffff), 0));
+		wire_word(f, UINT64_MAX - 5 * WIRE_PAGE);
+	}
+	wire_end(f, true);
+	assert_int_equal(d->nr, 10);
+	assert_null(decoder_last(d));
+	for (unsigned i = 0; i < 10; i++) {
+		assert_int_equal(step_kind(&d->step[i]), STEP_UNMAP);
+		assert_int_equal(d->step[i].insn, 5); /* pages: none past the end of memory */
+	}
+}
+
+/* Floods that no block ends: what is kept of them is bounded. */
+static void test_504_floods(void **state)
+{
+	struct wire_fixture *f = *state;
+	struct decoder *d = &f->decoder;
+	const uint32_t b = define(f, 0x1000, gather, nop);
+
+	for (unsigned round = 0; round < 60; round++) {
+		wire_enter(f, b);
+		for (unsigned i = 0; i < 10000; i++) {
+			if (round % 3 == 0)
+				wire_touch(f, 0, R, 0x5000 + 64 * i, 4);
+			else
+				wire_word(f, wire_event(round % 3 == 1 ? WIRE_UNMAP : WIRE_HANDLER, 1, 0));
+			if (round % 3)
+				wire_word(f, 0x5000 + 4096 * (round * UINT64_C(10000) + i));
+		}
+		while (decoder_run(d, &f->reader, 1000))
+			decoder_drop(d, decoder_ready(d, 0));
+		assert_in_range(d->nr, 0, 8192);
+		assert_in_range(g_hash_table_size(f->handlers), 0, 1 << 16);
+	}
+	assert_true(d->lost > 0);
 }
 
 /* The same for definitions. */
@@ -366,6 +418,8 @@ int main(void)
 		TEST(test_500_unknown),
 		TEST(test_501_random_words),
 		TEST(test_502_random_definitions),
+		TEST(test_503_last_is_gone),
+		TEST(test_504_floods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
