@@ -17,6 +17,7 @@ static struct query_interval read_interval(sqlite3_stmt *s)
 /* Rows of intervals, and their shares one after another. */
 static int read_intervals(struct query *q, sqlite3_stmt *s, GArray *intervals, GArray *shares)
 {
+	struct share left = SHARES_MOST;
 	sqlite3_int64 last = 0;
 	int rc;
 
@@ -32,7 +33,7 @@ static int read_intervals(struct query *q, sqlite3_stmt *s, GArray *intervals, G
 		}
 		if (sqlite3_column_type(s, 8) == SQLITE_NULL)
 			continue;          /* it has no stack */
-		if (!read_share(s, 8, &share)) {
+		if (!read_share(s, 8, &share, &left)) {
 			sqlite3_finalize(s);
 			return query_damaged(q, "an interval with events that there are not");
 		}

@@ -148,14 +148,22 @@ static void read_entry(struct ledger *l, sqlite3_stmt *s, const uint32_t *index,
 	g_array_append_val(l->entries, e);
 }
 
-bool read_share(sqlite3_stmt *s, int column, struct share *share)
+static uint64_t count_within(sqlite3_stmt *s, int column, uint64_t *left)
+{
+	uint64_t n = MIN((uint64_t)MAX(sqlite3_column_int64(s, column), 0), *left);
+
+	*left -= n;
+	return n;
+}
+
+bool read_share(sqlite3_stmt *s, int column, struct share *share, struct share *left)
 {
 	sqlite3_int64 signature = sqlite3_column_int64(s, column);
 
 	*share = (struct share){
 		.signature = (uint16_t)signature,
-		.executions = (uint64_t)sqlite3_column_int64(s, column + 1),
-		.units = (uint64_t)sqlite3_column_int64(s, column + 2),
+		.executions = count_within(s, column + 1, &left->executions),
+		.units = count_within(s, column + 2, &left->units),
 		.executions_error = query_error(s, column + 3), .units_error = query_error(s, column + 4),
 	};
 	return sqlite3_column_type(s, column) == SQLITE_INTEGER && signature >= 0 && signature < 1 << NR_PSV;
@@ -168,14 +176,14 @@ static int read_cycles(struct query *q, struct ledger *l, const uint32_t *index,
 		"i.module, i.address, i.pc, i.function, i.source, i.line "
 		"FROM cycles c LEFT JOIN insn i ON i.insn = c.insn ORDER BY c.insn, c.signature";
 	uint32_t *nameless = g_new0(uint32_t, l->nr_modules);
-	struct share share;
+	struct share share, left = SHARES_MOST;
 	struct entry *e = NULL;
 	sqlite3_stmt *s;
 	int rc, err = query_prepare(q, &s, sql);
 
 	if (!err) {
 		while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-			if (!read_share(s, 1, &share)) {
+			if (!read_share(s, 1, &share, &left)) {
 				err = query_damaged(q, "an instruction with events that there are not");
 				break;
 			}

@@ -42,9 +42,10 @@ static inline struct query_function *function_at(const struct ledger *l, uint32_
 
 /*
  * A component from `column` on: signature, executions, units, executions_error, units_error. False: its events are none
- * that there are.
+ * that there are. Of all that are read, executions and units saturate at what is `left`, so that no sum of them wraps.
  */
-bool read_share(sqlite3_stmt *s, int column, struct share *share);
+bool read_share(sqlite3_stmt *s, int column, struct share *share, struct share *left);
+#define SHARES_MOST { .executions = INT64_MAX, .units = INT64_MAX }
 
 /* Sums of stacks: by group (function or line), the share of each signature, ascending. */
 struct sums {

@@ -62,6 +62,7 @@ struct profile {
 	char *path, *part;         /* the file, and the one being built beside it; NULL: no file */
 	sqlite3 *db, *next;
 	int lock, next_lock;       /* -1: none */
+	uint64_t steps, most_steps; /* that SQLite may still take for what is read, and in all for one statement */
 	int error;                 /* of the last write, 0 or -errno */
 	int64_t ordinal;           /* rows written in this checkpoint whose order is kept */
 	double estimate[MOST_FIGURES]; /* [nr_estimate]: standard errors of the next row's figures */

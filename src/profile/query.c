@@ -27,13 +27,16 @@ int query_damaged(struct query *q, const char *how)
 
 static int query_failed(struct query *q, int rc)
 {
-	return rc == SQLITE_NOMEM ? error_errno(ENOMEM, path_of(q)) : query_damaged(q, sqlite3_errmsg(q->db));
+	if (rc == SQLITE_NOMEM)
+		return error_errno(ENOMEM, path_of(q));
+	return query_damaged(q, rc == SQLITE_INTERRUPT ? "reading it would not end" : sqlite3_errmsg(q->db));
 }
 
 int query_prepare(struct query *q, sqlite3_stmt **out, const char *sql)
 {
 	int rc = sqlite3_prepare_v2(q->db, sql, -1, out, NULL);
 
+	q->profile->steps = q->profile->most_steps;
 	return rc == SQLITE_OK ? 0 : query_failed(q, rc);
 }
 

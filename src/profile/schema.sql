@@ -1,5 +1,6 @@
 -- The profile's tables. Cycles are in units of 1/720720 cycle (run.units_per_cycle): integer shares that sum exactly.
 -- Whatever is here may be queried by users; columns are added, never renamed.
+-- A file to which views, triggers, virtual tables or expressions were added is refused: nothing in it may run (open.c).
 -- The file's application_id is 0x43575031 ('CWP1'); its user_version is that of this schema.
 -- x_error: the standard error of x, where x is an estimate, in the same unit; NULL: x is exact.
 -- All tables but those of intervals are of the whole run: what the latter say is in the former, too, and adds nothing.

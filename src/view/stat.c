@@ -232,7 +232,8 @@ static int json(struct json *j, const struct view_request *r)
 static void part(struct text *t, const char *name, const char *meaning, uint64_t amount, uint64_t per, uint64_t whole)
 {
 	char a[NUMBER_SIZE], b[NUMBER_SIZE];
-	unsigned bar = whole ? (unsigned)((unsigned __int128)amount * text_bar(t, BAR) / whole) : 0;
+	unsigned full = text_bar(t, BAR);
+	unsigned bar = whole ? (unsigned)((unsigned __int128)MIN(amount, whole) * full / whole) : 0;
 
 	fprintf(t->out, "%17s %5s%%  %-18s  ", number_whole(a, amount, per),
 	        whole ? number_ratio(b, amount * 100, whole, 1) : "-", name);

@@ -338,6 +338,78 @@ static void nonsense_of_intervals(void **state)
 	assert_non_null(strstr(error_get()->why, "damaged profile: no such column"));
 }
 
+/* A database that has more in it than values. None of it runs, and the file says what it is refused for. */
+static void programs(void **state)
+{
+	static const char *const sql[] = {
+		"ALTER TABLE run RENAME TO old; CREATE VIEW run AS WITH RECURSIVE c(x) AS "
+		"(SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT key, value FROM old UNION ALL SELECT x, x FROM c",
+		"CREATE TRIGGER t AFTER INSERT ON run BEGIN SELECT 1; END",
+		"ALTER TABLE module ADD COLUMN more AS (zeroblob(1000000000))",
+		"ALTER TABLE module ADD COLUMN more INT CHECK (length(zeroblob(1000000000)) > more)",
+		"CREATE INDEX i ON module (length(path))",
+		"CREATE INDEX i ON module (path) WHERE length(path) > 5",
+		"CREATE VIRTUAL TABLE v USING fts5(a)",
+	};
+	const char *path = fixture_path("programs.cw");
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(sql); i++) {
+		make_profile(path);
+		assert_true(read_everything(path));
+		execute(path, sql[i]);
+		check_error(path, -EINVAL, "was not written by cyclewise");
+	}
+	make_profile(path);
+	execute(path, "CREATE INDEX i ON module (path, build_id)");
+	assert_true(read_everything(path));
+}
+
+/* Values longer than any that is written, and a table of which every row is looked for in all. */
+static void too_much(void **state)
+{
+	const char *path = fixture_path("much.cw");
+
+	make_profile(path);
+	execute(path, "UPDATE run SET value = zeroblob(20000000) WHERE key = 'arguments'");
+	assert_false(read_everything(path));
+	assert_non_null(strstr(error_get()->why, "too big"));
+	make_profile(path);
+	execute(path, "DROP VIEW hot; CREATE TABLE other (insn, module, address, pc, length, bytes, function, \"offset\", source, line,"
+	        "disassembly, form, unmodelled); DROP TABLE insn; ALTER TABLE other RENAME TO insn;"
+	        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999) INSERT INTO insn (insn) SELECT i FROM n;"
+	        "INSERT OR REPLACE INTO cycles (insn, signature, executions, units) SELECT insn, 0, 1, 1 FROM insn;");
+	assert_false(read_everything(path));
+	assert_non_null(strstr(error_get()->why, "would not end"));
+}
+
+/* Cycles that no sum can hold: sums stop at the most. */
+static void saturated(void **state)
+{
+	const char *path = fixture_path("saturated.cw");
+	const struct query_function *f;
+	const struct query_line *l;
+	struct profile *p;
+	struct query *q;
+	uint64_t units = 0, lines = 0;
+	size_t nr;
+
+	make_profile(path);
+	execute(path, "UPDATE cycles SET units = 9223372036854775807 WHERE insn > 5; UPDATE cycles SET units = -7 WHERE insn = 2");
+	assert_true(read_everything(path));
+	assert_int_equal(profile_open(&p, path), 0);
+	assert_int_equal(query_new(&q, p), 0);
+	assert_int_equal(query_functions(q, &f, &nr), 0);
+	for (size_t i = 0; i < nr; i++)
+		units += f[i].stack.units;
+	assert_int_equal(query_lines(q, &l, &nr), 0);
+	for (size_t i = 0; i < nr; i++)
+		lines += l[i].stack.units;
+	assert_int_equal(units, INT64_MAX);
+	assert_int_equal(lines, INT64_MAX);
+	query_free(q);
+	profile_close(p);
+}
+
 static void unreadable(void **state)
 {
 	const char *path = fixture_path("secret.cw");
@@ -369,6 +441,9 @@ int main(void)
 		cmocka_unit_test(altered),
 		cmocka_unit_test(nonsense),
 		cmocka_unit_test(nonsense_of_intervals),
+		cmocka_unit_test(programs),
+		cmocka_unit_test(too_much),
+		cmocka_unit_test(saturated),
 		cmocka_unit_test(unreadable),
 	};
 
