@@ -56,7 +56,8 @@ static int gather(GArray **out, const struct view_request *r)
 			if (!strcmp(f[i].name, "share")) {
 				c.share = f[i].value;
 				c.figure = &f[i] + 1;
-			} else {
+				c.nr = 0;
+			} else if (c.figure) {
 				c.nr++;
 			}
 		}
@@ -72,6 +73,7 @@ static int gather(GArray **out, const struct view_request *r)
 static const char *bound_name(const struct query_figure *f)
 {
 	const char *slash = strchr(f->name, '/');
+
 	return slash ? slash + 1 : f->name;
 }
 

@@ -48,7 +48,8 @@ static void set(struct facts *f, const struct query_figure *figure)
 	}
 	if (g_str_has_prefix(figure->name, "unit."))
 		f->unit = figure->name + strlen("unit.");
-	if (g_str_has_prefix(figure->name, "bound/")) {
+	/* They come in a row; where a file has others between them, the first count. */
+	if (g_str_has_prefix(figure->name, "bound/") && (!f->nr_bounds || figure == f->bound + f->nr_bounds)) {
 		f->bound = f->nr_bounds ? f->bound : figure;
 		f->nr_bounds++;
 	}
