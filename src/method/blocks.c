@@ -104,6 +104,7 @@ const struct method method_blocks = {
 	.open = blocks_open,
 	.lane = blocks_lane,
 	.block = blocks_block,
+	.end = method_forgets,
 	.save = blocks_save,
 	.close = blocks_close,
 };

@@ -31,13 +31,17 @@
 
 struct fmt {
 	const struct core_desc *desc;
-	struct fmt_lane *lanes;
+	struct fmt_lane *lanes;        /* the last is `ended` */
+	struct fmt_lane ended;         /* the sums of all threads that are over */
 	bool any_stall;
 };
 
 static int fmt_open(void *state, const struct run *run)
 {
-	((struct fmt *)state)->desc = run->desc;
+	struct fmt *s = state;
+
+	s->desc = run->desc;
+	s->lanes = &s->ended;
 	return 0;
 }
 
@@ -111,6 +115,21 @@ static void fmt_finish(void *state, void *lane)
 	fmt_lane_finish(lane);
 }
 
+static void fmt_end(void *state, void *lane)
+{
+	struct fmt *s = state;
+	struct fmt_lane *l = lane, **at = &s->lanes;
+
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	s->ended.units += l->units;
+	s->ended.overlap += l->overlap;
+	for (unsigned k = 0; k < NR_CPI; k++)
+		s->ended.final.fmt[k] += l->final.fmt[k];
+	fmt_lane_fini(l);
+}
+
 static int fmt_save(const void *state, struct profile *out)
 {
 	const struct fmt *s = state;
@@ -134,6 +153,7 @@ const struct method method_fmt = {
 	.lane = fmt_lane,
 	.block = fmt_block,
 	.finish = fmt_finish,
+	.end = fmt_end,
 	.save = fmt_save,
 	.close = fmt_close,
 };
@@ -148,6 +168,7 @@ const struct method method_fmt_dispatch = {
 	.lane = fmt_lane,
 	.block = fmt_block,
 	.finish = fmt_finish,
+	.end = fmt_end,
 	.save = fmt_save,
 	.close = fmt_close,
 };

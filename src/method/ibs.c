@@ -38,6 +38,7 @@ const struct method method_ibs = {
 	.open = sampler_open,
 	.lane = sampler_lane,
 	.block = ibs_block,
+	.end = sampler_end,
 	.save = ibs_save,
 	.close = sampler_close,
 };

@@ -57,3 +57,7 @@ const char *psv_name(uint16_t psv, char *buf)
 	}
 	return buf;
 }
+
+void method_forgets(void *state, void *lane)
+{
+}

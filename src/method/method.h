@@ -47,6 +47,8 @@ enum method_set {
 	METHODS_ADVICE = 4,            /* what advice is made of */
 };
 
+enum { METHOD_ROW = 80 };              /* of all methods together under 200 */
+
 struct method {
 	const char *name, *help;
 	enum method_set set;           /* a run has it whose set has all these bits ... */
@@ -59,12 +61,18 @@ struct method {
 	void (*block)(void *state, void *lane, const struct block *b); /* hot */
 	void (*finish)(void *state, void *lane);                   /* the thread's stream has ended; NULL: nothing to
 	                                                            * do then */
+	void (*end)(void *state, void *lane);                      /* nothing more comes of the thread: what it has
+	                                                            * counted goes into the state, as a row of at most
+	                                                            * METHOD_ROW bytes, and the lane is another
+	                                                            * thread's; NULL: the lane stays as it is */
 	int  (*save)(const void *state, struct profile *out);      /* at any time between blocks; 0 or -errno */
 	void (*close)(void *state);                                /* also frees what lanes hold */
 };
 
 extern const struct method *const method_list[]; /* NULL-terminated, from method/list.h */
 const struct method *method_find(const char *name);
+/* For `end` where a lane holds nothing that is saved. */
+void method_forgets(void *state, void *lane);
 /* Whether a run of the set has it. */
 bool method_in(const struct method *m, enum method_set set);
 

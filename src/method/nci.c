@@ -36,6 +36,7 @@ const struct method method_nci = {
 	.open = sampler_open,
 	.lane = sampler_lane,
 	.block = nci_block,
+	.end = sampler_end,
 	.save = nci_save,
 	.close = sampler_close,
 };

@@ -183,6 +183,7 @@ const struct method method_pics = {
 	.open = pics_open,
 	.lane = pics_lane,
 	.block = pics_block,
+	.end = method_forgets,
 	.save = pics_save,
 	.close = pics_close,
 };

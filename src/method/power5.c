@@ -74,6 +74,7 @@ const struct method method_power5 = {
 	.open = power5_open,
 	.lane = power5_lane,
 	.block = power5_block,
+	.end = method_forgets,
 	.save = power5_save,
 	.close = power5_close,
 };

@@ -36,6 +36,7 @@ const struct method method_ris = {
 	.open = sampler_open,
 	.lane = sampler_lane,
 	.block = ris_block,
+	.end = sampler_end,
 	.save = ris_save,
 	.close = sampler_close,
 };

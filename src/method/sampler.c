@@ -30,6 +30,17 @@ int sampler_lane(void *state, void *lane, uint32_t thread)
 	return 0;
 }
 
+void sampler_end(void *state, void *lane)
+{
+	struct sampler *s = state;
+	struct sampler_lane *l = lane, **at = &s->lanes;
+
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	ticks_fini(&l->ticks);
+}
+
 void sampler_close(void *state)
 {
 	struct sampler *s = state;

@@ -38,6 +38,7 @@ struct sampler {
 /* For a struct method. */
 int  sampler_open(void *state, const struct run *run);
 int  sampler_lane(void *state, void *lane, uint32_t thread);
+void sampler_end(void *state, void *lane);
 void sampler_close(void *state);
 
 /* A sample weighs CYCLE_UNITS in all, so weights are exact. */

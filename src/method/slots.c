@@ -63,9 +63,19 @@ struct slots_lane {
 	struct region *region;         /* [nr_regions] */
 };
 
+/* Of a thread that has ended. */
+struct ended {
+	uint32_t thread;
+	struct retired retired;
+	struct sums sums;
+};
+_Static_assert(sizeof(struct ended) <= METHOD_ROW, "what a thread leaves behind is small");
+
 struct slots {
 	struct slot_order order;
 	struct slots_lane *first, **end;
+	GArray *ended;                 /* struct ended */
+	GArray *regions;               /* struct region, by index: sums of all those */
 };
 
 static int slots_open(void *state, const struct run *run)
@@ -74,6 +84,8 @@ static int slots_open(void *state, const struct run *run)
 
 	slot_order_init(&s->order, run);
 	s->end = &s->first;
+	s->ended = g_array_new(FALSE, FALSE, sizeof(struct ended));
+	s->regions = g_array_new(FALSE, TRUE, sizeof(struct region));
 	return 0;
 }
 
@@ -423,28 +435,61 @@ void slots_read(const void *state, const void *lane, const struct walker *w, str
 	};
 }
 
-/* All threads' counts of one region; of one that is open, up to now. */
-static struct region region_sum(const struct slots *s, uint32_t index)
+/* One thread's counts of one region; of one that is open, up to now. */
+static void region_add(struct region *sum, const struct slots_lane *l, const struct sums *now, uint32_t index)
 {
+	const struct region *r = &l->region[index];
 	const struct retired none = { 0 };
 	const struct sums zero = { 0 };
+
+	sum->entries += r->entries;
+	sums_add(&sum->slots, &r->slots, &zero);
+	retired_add(&sum->retired, &r->retired, &none);
+	if (r->slot_depth)
+		sums_add(&sum->slots, now, &r->slots_at_begin);
+	if (r->commit_depth)
+		retired_add(&sum->retired, &l->retired, &r->retired_at_begin);
+}
+
+/* Of all threads. */
+static struct region region_sum(const struct slots *s, uint32_t index)
+{
 	struct region sum = { 0 };
 
+	if (index < s->regions->len)
+		sum = g_array_index(s->regions, struct region, index);
 	for (const struct slots_lane *l = s->first; l; l = l->next) {
 		struct sums now = sums_counted(s, l);
 
-		if (index >= l->nr_regions)
-			continue;
-		const struct region *r = &l->region[index];
-		sum.entries += r->entries;
-		sums_add(&sum.slots, &r->slots, &zero);
-		retired_add(&sum.retired, &r->retired, &none);
-		if (r->slot_depth)
-			sums_add(&sum.slots, &now, &r->slots_at_begin);
-		if (r->commit_depth)
-			retired_add(&sum.retired, &l->retired, &r->retired_at_begin);
+		if (index < l->nr_regions)
+			region_add(&sum, l, &now, index);
 	}
 	return sum;
+}
+
+static void slots_end(void *state, void *lane)
+{
+	struct slots *s = state;
+	struct slots_lane *l = lane, **at = &s->first;
+	const struct ended e = { l->order.thread, l->retired, sums_counted(s, l) };
+
+	g_array_append_val(s->ended, e);
+	if (l->nr_regions > s->regions->len)
+		g_array_set_size(s->regions, l->nr_regions);
+	for (uint32_t i = 0; i < l->nr_regions; i++)
+		region_add(&g_array_index(s->regions, struct region, i), l, &e.sums, i);
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	s->end = l->next ? s->end : at;
+	g_free(l->region);
+}
+
+static int save_thread(struct profile *out, uint32_t thread, const struct retired *retired, const struct sums *sums)
+{
+	struct slot_counts slots = slot_counts(sums);
+
+	return profile_thread(out, thread, retired->instructions, sums->uops, retired->units, &slots);
 }
 
 static int slots_save(const void *state, struct profile *out)
@@ -454,10 +499,15 @@ static int slots_save(const void *state, struct profile *out)
 	uint32_t nr = regions ? regions_count(regions) : 0;
 	int err = 0;
 
+	for (guint i = 0; i < s->ended->len && !err; i++) {
+		const struct ended *e = &g_array_index(s->ended, struct ended, i);
+
+		err = save_thread(out, e->thread, &e->retired, &e->sums);
+	}
 	for (const struct slots_lane *l = s->first; l && !err; l = l->next) {
 		struct sums now = sums_counted(s, l);
-		struct slot_counts slots = slot_counts(&now);
-		err = profile_thread(out, l->order.thread, l->retired.instructions, now.uops, l->retired.units, &slots);
+
+		err = save_thread(out, l->order.thread, &l->retired, &now);
 	}
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		struct region r = region_sum(s, i);
@@ -475,6 +525,8 @@ static void slots_close(void *state)
 
 	for (struct slots_lane *l = s->first; l; l = l->next)
 		g_free(l->region);
+	g_array_free(s->ended, TRUE);
+	g_array_free(s->regions, TRUE);
 }
 
 const struct method method_slots = {
@@ -486,6 +538,7 @@ const struct method method_slots = {
 	.lane = slots_lane,
 	.block = slots_block,
 	.finish = slots_finish,
+	.end = slots_end,
 	.save = slots_save,
 	.close = slots_close,
 };

@@ -43,6 +43,7 @@ const struct method method_software = {
 	.open = sampler_open,
 	.lane = sampler_lane,
 	.block = software_block,
+	.end = sampler_end,
 	.save = software_save,
 	.close = sampler_close,
 };

@@ -40,6 +40,7 @@ const struct method method_spe = {
 	.open = sampler_open,
 	.lane = sampler_lane,
 	.block = spe_block,
+	.end = sampler_end,
 	.save = spe_save,
 	.close = sampler_close,
 };

@@ -60,6 +60,7 @@ const struct method method_stalls = {
 	.open = stalls_open,
 	.lane = stalls_lane,
 	.block = stalls_block,
+	.end = method_forgets,
 	.save = stalls_save,
 	.close = stalls_close,
 };

@@ -4,6 +4,8 @@
  * The states sum to the thread's counted cycles, exactly. Events count instructions, whether or not they cost
  * a cycle: how little the two have to do with each other is TEA's figure 7.
  */
+#include <glib.h>
+
 #include "method/feed.h"
 #include "profile/profile.h"
 
@@ -15,13 +17,25 @@ struct states_lane {
 	uint64_t signature[1 << NR_PSV]; /* committed counted instructions; without events: 0 */
 };
 
-struct states { struct states_lane *first, **end; };
+/* Of a thread that has ended. */
+struct ended {
+	uint32_t thread;
+	uint64_t units[NR_STATES];
+};
+_Static_assert(sizeof(struct ended) <= METHOD_ROW, "what a thread leaves behind is small");
+
+struct states {
+	struct states_lane *first, **end;
+	GArray *ended;                 /* struct ended */
+	uint64_t signature[1 << NR_PSV]; /* of all those */
+};
 
 static int states_open(void *state, const struct run *run)
 {
 	struct states *s = state;
 
 	s->end = &s->first;
+	s->ended = g_array_new(FALSE, FALSE, sizeof(struct ended));
 	return 0;
 }
 
@@ -69,21 +83,61 @@ static void states_block(void *state, void *lane, const struct block *b)
 	l->cycles[STATE_DRAINED] += empty - flushed;
 }
 
-static int states_save(const void *state, struct profile *out)
+static struct ended row(const struct states_lane *l)
+{
+	struct ended e = { l->thread, { l->compute } };
+
+	for (unsigned k = STATE_COMPUTE + 1; k < NR_STATES; k++)
+		e.units[k] = l->cycles[k] * CYCLE_UNITS;
+	return e;
+}
+
+static void states_end(void *state, void *lane)
+{
+	struct states *s = state;
+	struct states_lane *l = lane, **at = &s->first;
+	struct ended e = row(l);
+
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	s->end = l->next ? s->end : at;
+	g_array_append_val(s->ended, e);
+	for (unsigned psv = 0; psv < 1 << NR_PSV; psv++)
+		s->signature[psv] += l->signature[psv];
+}
+
+static void add_events(uint64_t events[NR_PSV], const uint64_t signature[1 << NR_PSV])
+{
+	for (unsigned psv = 1; psv < 1 << NR_PSV; psv++)
+		for (unsigned bit = 0; bit < NR_PSV; bit++)
+			events[bit] += psv >> bit & 1 ? signature[psv] : 0;
+}
+
+static int save_row(struct profile *out, const struct ended *e)
 {
 	static const char *const names[NR_STATES] = { "compute", "stalled", "drained", "flushed" };
+	int err = 0;
+
+	for (unsigned k = 0; k < NR_STATES && !err; k++)
+		err = profile_state(out, e->thread, names[k], e->units[k]);
+	return err;
+}
+
+static int states_save(const void *state, struct profile *out)
+{
 	const struct states *s = state;
 	uint64_t events[NR_PSV] = { 0 };
 	int err = 0;
 
-	for (const struct states_lane *l = s->first; l; l = l->next) {
-		for (unsigned k = 0; k < NR_STATES && !err; k++) {
-			uint64_t units = k == STATE_COMPUTE ? l->compute : l->cycles[k] * CYCLE_UNITS;
-			err = profile_state(out, l->thread, names[k], units);
-		}
-		for (unsigned psv = 1; psv < 1 << NR_PSV; psv++)
-			for (unsigned bit = 0; bit < NR_PSV; bit++)
-				events[bit] += psv >> bit & 1 ? l->signature[psv] : 0;
+	for (guint i = 0; i < s->ended->len && !err; i++)
+		err = save_row(out, &g_array_index(s->ended, struct ended, i));
+	add_events(events, s->signature);
+	for (const struct states_lane *l = s->first; l && !err; l = l->next) {
+		struct ended now = row(l);
+
+		err = save_row(out, &now);
+		add_events(events, l->signature);
 	}
 	for (unsigned bit = 0; bit < NR_PSV && !err; bit++)
 		err = profile_event(out, psv_event(bit), events[bit]);
@@ -92,6 +146,7 @@ static int states_save(const void *state, struct profile *out)
 
 static void states_close(void *state)
 {
+	g_array_free(((struct states *)state)->ended, TRUE);
 }
 
 const struct method method_states = {
@@ -102,6 +157,7 @@ const struct method method_states = {
 	.open = states_open,
 	.lane = states_lane,
 	.block = states_block,
+	.end = states_end,
 	.save = states_save,
 	.close = states_close,
 };

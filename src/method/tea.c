@@ -43,6 +43,7 @@ const struct method method_tea = {
 	.open = sampler_open,
 	.lane = sampler_lane,
 	.block = tea_block,
+	.end = sampler_end,
 	.save = tea_save,
 	.close = sampler_close,
 };

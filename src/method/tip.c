@@ -33,6 +33,7 @@ const struct method method_tip = {
 	.open = sampler_open,
 	.lane = sampler_lane,
 	.block = tip_block,
+	.end = sampler_end,
 	.save = tip_save,
 	.close = sampler_close,
 };

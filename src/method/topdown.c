@@ -46,9 +46,18 @@ struct topdown_lane {
 	uint64_t seen;                 /* intervals up to this cycle are in `misses` */
 };
 
+/* Of a thread that has ended. */
+struct ended {
+	uint32_t thread;
+	struct parts parts;
+};
+_Static_assert(sizeof(struct ended) <= METHOD_ROW, "what a thread leaves behind is small");
+
 struct topdown {
 	struct slot_order order;
 	struct topdown_lane *first, **end;
+	GArray *ended;                 /* struct ended */
+	GArray *regions;               /* struct parts, by index: sums of all those */
 };
 
 static int topdown_open(void *state, const struct run *run)
@@ -57,6 +66,8 @@ static int topdown_open(void *state, const struct run *run)
 
 	slot_order_init(&s->order, run);
 	s->end = &s->first;
+	s->ended = g_array_new(FALSE, FALSE, sizeof(struct ended));
+	s->regions = g_array_new(FALSE, TRUE, sizeof(struct parts));
 	return 0;
 }
 
@@ -301,23 +312,49 @@ static int save(struct profile *out, char *name, const struct parts *p)
 	return err;
 }
 
-/* All threads' parts of one region; of one that is open, up to now. False: nothing is in it. */
+/* One thread's parts of one region; of one that is open, up to now. */
+static void region_add(struct parts *sum, const struct topdown_lane *l, uint32_t index)
+{
+	const struct region *r = &l->region[index];
+	const struct parts zero = { 0 };
+
+	parts_add(sum, &r->parts, &zero);
+	if (r->depth)
+		parts_add(sum, &l->parts, &r->since);
+}
+
+/* Of all threads. False: nothing is in it. */
 static bool region_sum(const struct topdown *s, uint32_t index, struct parts *out)
 {
-	const struct parts zero = { 0 };
-	bool any = false;
+	bool any = index < s->regions->len;
 
-	*out = zero;
+	*out = any ? g_array_index(s->regions, struct parts, index) : (struct parts){ 0 };
 	for (const struct topdown_lane *l = s->first; l; l = l->next) {
 		if (index >= l->nr_regions)
 			continue;
-		const struct region *r = &l->region[index];
 		any = true;
-		parts_add(out, &r->parts, &zero);
-		if (r->depth)
-			parts_add(out, &l->parts, &r->since);
+		region_add(out, l, index);
 	}
 	return any;
+}
+
+static void topdown_end(void *state, void *lane)
+{
+	struct topdown *s = state;
+	struct topdown_lane *l = lane, **at = &s->first;
+	const struct ended e = { l->order.thread, l->parts };
+
+	g_array_append_val(s->ended, e);
+	if (l->nr_regions > s->regions->len)
+		g_array_set_size(s->regions, l->nr_regions);
+	for (uint32_t i = 0; i < l->nr_regions; i++)
+		region_add(&g_array_index(s->regions, struct parts, i), l, i);
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	s->end = l->next ? s->end : at;
+	g_array_free(l->misses, TRUE);
+	g_free(l->region);
 }
 
 static int topdown_save(const void *state, struct profile *out)
@@ -329,9 +366,16 @@ static int topdown_save(const void *state, struct profile *out)
 	struct parts sum = { 0 };
 	int err;
 
+	for (guint i = 0; i < s->ended->len; i++)
+		parts_add(&sum, &g_array_index(s->ended, struct ended, i).parts, &zero);
 	for (const struct topdown_lane *l = s->first; l; l = l->next)
 		parts_add(&sum, &l->parts, &zero);
 	err = save(out, g_strdup(TOPDOWN_RUN), &sum);
+	for (guint i = 0; i < s->ended->len && !err; i++) {
+		const struct ended *e = &g_array_index(s->ended, struct ended, i);
+
+		err = save(out, g_strdup_printf(TOPDOWN_THREAD, e->thread), &e->parts);
+	}
 	for (const struct topdown_lane *l = s->first; l && !err; l = l->next)
 		err = save(out, g_strdup_printf(TOPDOWN_THREAD, l->order.thread), &l->parts);
 	for (uint32_t i = 0; i < nr && !err; i++)
@@ -348,6 +392,8 @@ static void topdown_close(void *state)
 		g_array_free(l->misses, TRUE);
 		g_free(l->region);
 	}
+	g_array_free(s->ended, TRUE);
+	g_array_free(s->regions, TRUE);
 }
 
 const struct method method_topdown = {
@@ -361,6 +407,7 @@ const struct method method_topdown = {
 	.lane = topdown_lane,
 	.block = topdown_block,
 	.finish = topdown_finish,
+	.end = topdown_end,
 	.save = topdown_save,
 	.close = topdown_close,
 };

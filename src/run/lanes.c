@@ -11,9 +11,13 @@
 #include "run/pipe.h"
 #include "run/relay.h"
 
-/* One guest thread. A thread's core goes when it ends; its methods' lanes stay, for what they have counted. */
+/*
+ * One guest thread. A thread's core goes when it ends. What its methods have counted goes into their states, and the
+ * rest serves another thread; the lanes of methods that cannot part with them stay.
+ */
 struct lane {
 	struct lanes *lanes;
+	uint32_t thread;
 	struct core *core;             /* NULL: ended */
 	struct feed feed;
 	struct feed_target *target;    /* [nr_methods] */
@@ -51,8 +55,24 @@ struct lanes {
 	size_t slots;                  /* which of them has the counters that programs read */
 	void **state;                  /* [nr_methods] */
 	size_t opened;                 /* of the states */
-	GPtrArray *lane;               /* struct lane *, by thread; NULL: not seen yet */
+	GPtrArray *lane;               /* struct lane *, by thread; NULL: not seen yet, or its lane is another's */
+	GPtrArray *ending;             /* struct lane *: nothing more was given to them since; some may be under way */
+	GPtrArray *spare;              /* struct lane *: to be used again */
+	GPtrArray *kept;               /* lanes of methods whose threads have ended */
 };
+
+/* In the methods' thread. */
+static void lane_over(struct lane *lane)
+{
+	feed_finish(&lane->feed);
+	feed_fini(&lane->feed);
+	for (size_t i = 0; i < lane->lanes->nr_methods; i++) {
+		struct feed_target *t = &lane->target[i];
+
+		if (t->method->end)
+			t->method->end(t->state, t->lane);
+	}
+}
 
 static void methods_take(void *ctx, void *p, const struct timed *t, size_t n)
 {
@@ -63,7 +83,7 @@ static void methods_take(void *ctx, void *p, const struct timed *t, size_t n)
 	if (t)
 		feed_batch(&lane->feed, t, n);
 	else
-		feed_finish(&lane->feed);
+		lane_over(lane);
 }
 
 static void timed_take(void *ctx, const struct timed *t, size_t n)
@@ -154,6 +174,9 @@ int lanes_new(struct lanes **out, const struct core_ops *model, struct code *cod
 	l->run.clock = &l->clock;
 	clock_init(&l->clock, run);
 	l->lane = g_ptr_array_new();
+	l->ending = g_ptr_array_new();
+	l->spare = g_ptr_array_new();
+	l->kept = g_ptr_array_new_with_free_func(g_free);
 	choose(l, set);
 	l->state = g_new0(void *, l->nr_methods);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
@@ -197,7 +220,12 @@ void lanes_free(struct lanes *l)
 	for (guint i = 0; i < l->lane->len; i++)
 		if (l->lane->pdata[i])
 			lane_free(l, l->lane->pdata[i]);
+	for (guint i = 0; i < l->spare->len; i++)
+		lane_free(l, l->spare->pdata[i]);
 	g_ptr_array_free(l->lane, TRUE);
+	g_ptr_array_free(l->ending, TRUE);
+	g_ptr_array_free(l->spare, TRUE);
+	g_ptr_array_free(l->kept, TRUE);
 	g_free(l->state);
 	g_free(l->method);
 	g_free(l);
@@ -210,20 +238,54 @@ static void settle(struct lanes *l)
 	relay_wait(l->relay);
 }
 
+/*
+ * One of a thread that has ended, or a new one. The log of stages tells threads by their lanes: then all are new. All
+ * threads are at rest.
+ */
+static struct lane *lane_spare(struct lanes *l)
+{
+	struct lane *lane;
+
+	for (guint i = 0; i < l->ending->len; i++) {
+		lane = l->ending->pdata[i];
+		l->lane->pdata[lane->thread] = NULL;
+		g_ptr_array_add(l->spare, lane);
+	}
+	g_ptr_array_set_size(l->ending, 0);
+	if (l->spare->len && !l->log)
+		return g_ptr_array_remove_index_fast(l->spare, l->spare->len - 1);
+	lane = g_new0(struct lane, 1);
+	lane->lanes = l;
+	lane->target = g_new0(struct feed_target, l->nr_methods);
+	return lane;
+}
+
+/* A lane for method `i`: the one that is there, where it was parted with. */
+static void *target_lane(struct lanes *l, struct lane *lane, size_t i)
+{
+	const struct method *m = l->method[i];
+	void *old = lane->target[i].lane;
+
+	if (old && m->end)
+		return memset(old, 0, m->lane_size);
+	if (old)
+		g_ptr_array_add(l->kept, old);
+	return g_malloc0(m->lane_size);
+}
+
 /* The methods are told of a new thread with their own thread at rest. */
 static int lane_new(struct lanes *l, uint32_t thread)
 {
-	struct lane *lane = g_new0(struct lane, 1);
 	int err;
 
-	lane->lanes = l;
-	lane->target = g_new0(struct feed_target, l->nr_methods);
+	settle(l);
+	struct lane *lane = lane_spare(l);
+	lane->thread = thread;
 	feed_init(&lane->feed, &l->clock, thread, lane->target, l->nr_methods);
 	err = l->model->open(&lane->core, l->run.desc, l->code,
 	                     (struct timed_sink){ .take = timed_take, .ctx = lane, .room = timed_room });
-	settle(l);
 	for (size_t i = 0; i < l->nr_methods && !err; i++) {
-		lane->target[i] = (struct feed_target){ l->method[i], l->state[i], g_malloc0(l->method[i]->lane_size) };
+		lane->target[i] = (struct feed_target){ l->method[i], l->state[i], target_lane(l, lane, i) };
 		err = l->method[i]->lane(l->state[i], lane->target[i].lane, thread);
 	}
 	if (thread >= l->lane->len)
@@ -274,6 +336,8 @@ int lanes_batch(struct lanes *l, const struct step_batch *b)
 		l->model->foresee(j->lane->core, b->step, b->n, b->ahead, &j->foreseen);
 	if (l->replay_log)
 		err = replay_log_put(l->replay_log, b, &j->foreseen);
+	if (b->end)
+		g_ptr_array_add(l->ending, j->lane);
 	pipe_give(l->timing);
 	return err;
 }
@@ -283,6 +347,9 @@ void lanes_read(struct lanes *l, uint32_t thread, struct counters *out)
 	const struct lane *lane = l->lane->pdata[thread];
 
 	settle(l);
+	*out = (struct counters){ 0 };
+	if (!lane->core)
+		return;
 	slots_read(l->state[l->slots], lane->target[l->slots].lane, &lane->feed.walker, out);
 }
 

@@ -520,7 +520,8 @@ static int qemu_read(struct source *s, struct step_batch *out)
 		for (unsigned k = 0; k < lanes; k++) {
 			unsigned i = (s->next + k) % lanes;
 			if (lane_read(s, i, out, &progress)) {
-				s->next = i + 1;
+				/* What has ended is read to its end: its core goes before the next one comes. */
+				s->next = s->wire->lane[i].state == WIRE_LANE_ENDED ? i : i + 1;
 				return 1;
 			}
 			open |= s->lane[i].open;

@@ -206,6 +206,11 @@ void fake_drive(const struct fake_run *r, struct timed *const *streams, const si
 	}
 	for (unsigned i = 0; i < threads; i++)
 		feed_finish(&feed[i]);
+	/* What ended threads leave behind is saved as what others still have. */
+	for (unsigned i = 0; i < threads && m->end; i += 2) {
+		m->end(state, target[i].lane);
+		memset(target[i].lane, 0x5a, m->lane_size);
+	}
 	assert(!m->save(state, r->profile));
 	m->close(state);
 	for (unsigned i = 0; i < threads; i++) {
