@@ -5,9 +5,11 @@
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "isa/costs.h"
 
 /* "14.05 cycles (13.95 to 14.09, 173 of 240 samples)". */
@@ -361,14 +363,19 @@ static int write_file(const char *path, const char *text)
 /* A cost file, to be copied anywhere: what it inherits is named by its whole path. NULL: it cannot be read. */
 static char *movable_costs(const char *path)
 {
+	enum { MOST_COSTS = 4 << 20 };
 	static const char key[] = "\ninherit = ";
 	char *text, *at, *beside, *inherited, *movable;
+	size_t bytes;
 
-	if (!g_file_get_contents(path, &text, NULL, NULL))
+	if (file_read_text(&text, &bytes, path, MOST_COSTS))
 		return NULL;
 	at = strstr(text, key);
-	if (!at)
-		return text;
+	if (!at) {
+		movable = g_strdup(text);
+		free(text);
+		return movable;
+	}
 	at += strlen(key);
 	size_t n = strcspn(at, "\n");
 	char *name = g_strndup(at, n), *whole = g_canonicalize_filename(path, NULL);
@@ -379,7 +386,7 @@ static char *movable_costs(const char *path)
 	g_free(beside);
 	g_free(whole);
 	g_free(name);
-	g_free(text);
+	free(text);
 	return movable;
 }
 

@@ -11,9 +11,11 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/nearest.h"
 
 enum { MAX_FILE = 1 << 20, MAX_PARENTS = 16 };
@@ -176,41 +178,21 @@ static gsize join_lines(char *bytes)
 	return (gsize)(to - bytes);
 }
 
-static int read_errno(const GError *err)
-{
-	switch (err->code) {
-	case G_FILE_ERROR_NOENT:
-		return ENOENT;
-	case G_FILE_ERROR_ACCES:
-		return EACCES;
-	case G_FILE_ERROR_ISDIR:
-		return EISDIR;
-	default:
-		return EIO;
-	}
-}
-
 static GKeyFile *read_file(const char *path, int *ret)
 {
 	GKeyFile *kf = g_key_file_new();
 	GError *err = NULL;
-	char *bytes = NULL;
-	gsize size;
+	char *bytes;
+	size_t size;
 
-	*ret = 0;
-	if (!g_file_get_contents(path, &bytes, &size, &err)) {
-		*ret = error_errno(read_errno(err), path);
-	} else if (size > MAX_FILE) {
-		*ret = error_set(EINVAL, path, "not a core description: larger than %d bytes", MAX_FILE);
-	} else if (!g_utf8_validate(bytes, (gssize)size, NULL)) {
-		*ret = error_set(EINVAL, path, "not a core description: not text");
-	} else {
+	*ret = file_read_text(&bytes, &size, path, MAX_FILE);
+	if (!*ret) {
 		size = join_lines(bytes);
 		if (!g_key_file_load_from_data(kf, bytes, size, G_KEY_FILE_KEEP_COMMENTS, &err))
 			*ret = error_set(EINVAL, path, "not a core description: %s", err->message);
+		g_clear_error(&err);
+		free(bytes);
 	}
-	g_clear_error(&err);
-	g_free(bytes);
 	if (*ret)
 		g_clear_pointer(&kf, g_key_file_free);
 	return kf;

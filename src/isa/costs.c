@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 struct resource_line {
 	char *name;
@@ -35,14 +36,16 @@ struct costs {
 };
 
 enum where { NOWHERE, IN_PORTS, IN_UNITS, IN_CORE, IN_FORMS };
-enum { MAX_PARENTS = 8 };
+enum { MAX_PARENTS = 8, MAX_FILE = 4 << 20 };
 
 struct reader {
 	struct costs *costs;
 	const char *path;
 	unsigned line;
+	unsigned column;           /* of what the next complaint is about; 0: the whole line */
 	unsigned parents;          /* files that this one stands under, by `inherit` */
 	enum where where;
+	bool has_parent;           /* an `inherit` of this file was there */
 	bool has_ports;            /* a [ports] of this file was there: another adds to it */
 	struct section *section;
 };
@@ -50,7 +53,11 @@ struct reader {
 __attribute__((format(printf, 2, 3)))
 static int complain(const struct reader *r, const char *format, ...)
 {
-	char *what = g_strdup_printf("%s:%u", r->path, r->line);
+	char column[16] = "";
+
+	if (r->column)
+		g_snprintf(column, sizeof column, ":%u", r->column);
+	char *what = g_strdup_printf("%s:%u%s", r->path, r->line, column);
 	va_list ap;
 
 	va_start(ap, format);
@@ -352,15 +359,30 @@ static int read_core_key(const struct reader *r, const char *key, const char *va
 
 static int read_file(struct reader *r);
 
-/* `inherit`: the file named holds where this one says nothing; its sections come first. */
-static int read_parent(const struct reader *r, const char *name)
+/*
+ * `inherit`: the file named holds where this one says nothing; its sections come first. One a file: with more, each
+ * generation would multiply what is read.
+ */
+static int read_parent(struct reader *r, const char *name)
 {
+	if (r->has_parent)
+		return complain(r, "a second 'inherit': a file has one parent");
+	r->has_parent = true;
 	if (r->parents == MAX_PARENTS)
 		return complain(r, "inheritance over more than %d files, or in a circle", MAX_PARENTS);
 	g_autofree char *beside = g_path_get_dirname(r->path);
 	g_autofree char *path = g_path_is_absolute(name) ? g_strdup(name) : g_build_filename(beside, name, NULL);
 	struct reader parent = { .costs = r->costs, .path = path, .parents = r->parents + 1 };
 	return read_file(&parent);
+}
+
+/* Of what stands behind the first '=' of a line as it is in the file; from 1. */
+static unsigned value_column(const char *line)
+{
+	size_t at = strcspn(line, "=");
+
+	at += line[at] == '=';
+	return (unsigned)(at + strspn(line + at, " \t")) + 1;
 }
 
 static int read_resource(const struct reader *r, const char *name, const char *value)
@@ -426,7 +448,10 @@ static int begin_section(struct reader *r, char *line)
 
 static int read_line(struct reader *r, char *line)
 {
+	unsigned column = value_column(line);
+
 	line = g_strstrip(line);
+	r->column = 0;
 	if (!*line || *line == '#')
 		return 0;
 	if (*line == '[')
@@ -445,29 +470,21 @@ static int read_line(struct reader *r, char *line)
 	case IN_FORMS:
 		return read_form_key(r, key, value);
 	default:
-		return strcmp(key, "inherit") ? complain(r, "a key outside of any section") : read_parent(r, value);
+		if (strcmp(key, "inherit"))
+			return complain(r, "a key outside of any section");
+		r->column = column;
+		return read_parent(r, value);
 	}
 }
 
 static int read_file(struct reader *r)
 {
-	GError *error = NULL;
 	char *text;
 	size_t length;
-	int ret = 0;
+	int ret = file_read_text(&text, &length, r->path, MAX_FILE);
 
-	if (!g_file_get_contents(r->path, &text, &length, &error)) {
-		int code = error->code == G_FILE_ERROR_NOENT   ? ENOENT
-		           : error->code == G_FILE_ERROR_ACCES ? EACCES
-		                                               : EIO;
-		ret = error_set(code, r->path, "%s", g_strerror(code));
-		g_error_free(error);
+	if (ret)
 		return ret;
-	}
-	if (strlen(text) != length) {
-		r->line = 1;
-		ret = complain(r, "not a text file");
-	}
 	char **lines = g_strsplit(text, "\n", -1);
 	for (char **line = lines; *line && !ret; ) {
 		GString *whole = g_string_new(*line++);
@@ -483,7 +500,7 @@ static int read_file(struct reader *r)
 	if (!ret)
 		ret = finish_section(r);
 	g_strfreev(lines);
-	g_free(text);
+	free(text);
 	return ret;
 }
 

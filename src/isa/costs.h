@@ -2,8 +2,9 @@
  * The cost file of a core (data/cores/NAME.costs): what overrides LLVM's figures, or stands in for them.
  *
  *      # comment
- *      inherit = NAME.costs        in front of all sections: a file beside this one, or by its whole path, as if its
- *                                  sections stood first; ports of its sets that this core has not are left out of them
+ *      inherit = NAME.costs        once, in front of all sections: a file beside this one, or by its whole path, as if
+ *                                  its sections stood first; ports of its sets that this core has not are left out of
+ *                                  them
  *      [ports]                     LLVM's resources as sets of the core's ports; inherited resources are
  *                                  dropped where the file's first one begins
  *      SKXPort01 = p0 p1

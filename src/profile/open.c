@@ -10,12 +10,11 @@
  * any that is written, and a statement ends after so many steps as no table of the file's size takes.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "profile/header.h"
 #include "profile/older.h"
 #include "profile/private.h"
@@ -49,22 +48,20 @@ static int check_file(const char *path, uint32_t *version, uint64_t *bytes)
 {
 	struct profile_header header;
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
+	int fd = file_open(path, 0, UINT64_MAX, &st), err;
 
-	if (fd < 0) {
-		err = error_errno(errno, path);
-		if (err == -ENOENT)
-			error_remedy("make one with `cyclewise record`, or name an existing one");
-		return err;
-	}
-	err = fstat(fd, &st) ? -errno : 0;
-	if (!err && S_ISREG(st.st_mode))
-		err = profile_header_read(&header, fd);
+	if (fd == -EISDIR)
+		return not_a_profile(path, "is a directory");
+	if (fd == -EINVAL)
+		return not_a_profile(path, "is not a regular file");
+	if (fd == -ENOENT)
+		error_remedy("make one with `cyclewise record`, or name an existing one");
+	if (fd < 0)
+		return fd;
+	err = profile_header_read(&header, fd);
 	close(fd);
 	if (err)
 		return error_errno(-err, path);
-	if (!S_ISREG(st.st_mode))
-		return not_a_profile(path, S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
 	switch (header.kind) {
 	case HEADER_EMPTY:
 		return not_a_profile(path, "is empty");

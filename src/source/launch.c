@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 /* Where Debian's cross packages and others put the libraries of another ISA; and which package has them. */
 static const struct target {
@@ -99,7 +100,7 @@ static int find_plugin(struct emulator *e, int api)
 		char *path =
 			given ? g_build_filename(given, name, NULL) : g_build_filename(here, beside[i], name, NULL);
 		char *whole = realpath(path, NULL);
-		if (whole && g_strlcpy(e->plugin, whole, sizeof e->plugin) < sizeof e->plugin)
+		if (whole && file_regular(whole) && g_strlcpy(e->plugin, whole, sizeof e->plugin) < sizeof e->plugin)
 			ret = 0;
 		free(whole);
 		g_free(path);
@@ -125,10 +126,10 @@ static int find_libraries(struct emulator *e, const struct program *program)
 	char *prefix = given ? g_strdup(given) : g_build_filename("/usr", t->triplet, NULL);
 	char *path = g_build_filename(prefix, interpreter, NULL);
 	int ret = 0;
-	if (!access(path, R_OK)) {
+	if (file_regular(path) && !access(path, R_OK)) {
 		if (!given)
 			g_strlcpy(e->prefix, prefix, sizeof e->prefix);
-	} else if (access(interpreter, R_OK)) {
+	} else if (!file_regular(interpreter) || access(interpreter, R_OK)) {
 		ret = error_set(ENOENT, program->path, "its dynamic loader %s is not there", interpreter);
 		error_remedy("apt install %s, or name the root of its libraries in QEMU_LD_PREFIX", t->package);
 	}

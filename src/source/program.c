@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "source/launch.h"
 #include "source/source.h"
 
@@ -143,10 +144,11 @@ int program_interpreter(const char *path, char *out, size_t size)
 {
 	Elf64_Ehdr elf;
 	Elf64_Phdr s;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), found = 0;
+	struct stat st;
+	int fd = file_open(path, 0, UINT64_MAX, &st), found = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (pread(fd, &elf, sizeof elf, 0) == (ssize_t)sizeof elf && elf.e_phentsize == sizeof s) {
 		for (unsigned i = 0; i < elf.e_phnum && segment(fd, &elf, i, &s); i++) {
 			if (s.p_type != PT_INTERP || !s.p_filesz || s.p_filesz > size)
@@ -187,11 +189,11 @@ int program_probe(struct program *out, const char *name)
 	int ret = find(out, name);
 	if (ret)
 		return ret;
-	int fd = open(out->path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, head.text, sizeof head.text - 1);
-	int code = errno;
 	struct stat st;
-	bool known = fd >= 0 && !fstat(fd, &st);
+	int fd = file_open(out->path, 0, UINT64_MAX, &st);
+	bool known = fd >= 0;
+	ssize_t n = fd < 0 ? -1 : read(fd, head.text, sizeof head.text - 1);
+	int code = fd < 0 ? -fd : errno;
 	bool cut = known && n >= (ssize_t)sizeof head.elf && cut_short(fd, &head.elf, (uint64_t)st.st_size);
 	out->other_rights = known && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
 		((st.st_mode & S_ISGID) && st.st_gid != getegid()));

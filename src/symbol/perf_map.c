@@ -7,13 +7,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "symbol/interval.h"
 #include "symbol/symbol.h"
+
+/* What a JIT of a million functions writes; entries take four times as much. */
+enum { MOST_BYTES = 64 << 20 };
 
 struct entry {
 	uint64_t start, size;
@@ -26,24 +30,6 @@ struct perf_map {
 	struct interval_map by_address; /* id: index into `entries` */
 	uint64_t malformed;        /* lines skipped */
 };
-
-/* The whole file, zero-terminated; by read(2), because it may be growing. */
-static int read_all(char **text, int fd)
-{
-	GString *all = g_string_new(NULL);
-	char buf[65536];
-	ssize_t n;
-
-	while ((n = read(fd, buf, sizeof(buf))) > 0)
-		g_string_append_len(all, buf, n);
-	if (n < 0) {
-		n = -errno;
-		g_string_free(all, TRUE);
-		return (int)n;
-	}
-	*text = g_string_free(all, FALSE);
-	return 0;
-}
 
 static bool parse_hex(char **at, uint64_t *value)
 {
@@ -99,25 +85,20 @@ static void index_entries(struct perf_map *m)
 
 int perf_map_load(struct perf_map **out, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err;
 	struct perf_map *m;
 	struct stat st;
-	char *text = NULL;
+	char *text;
+	size_t bytes;
+	int fd = file_open(path, O_NOFOLLOW, MOST_BYTES, &st), err;
 
 	if (fd < 0)
-		return error_errno(errno, path);
-	err = fstat(fd, &st) ? -errno : 0;
-	if (!err && !S_ISREG(st.st_mode))
-		err = -EINVAL;
-	else if (!err && st.st_uid != geteuid())
-		err = -EPERM;
-	if (!err)
-		err = read_all(&text, fd);
+		return fd;
+	/* By read(2): it may be growing. */
+	err = st.st_uid == geteuid() ? file_read_open(&text, &bytes, fd, path, MOST_BYTES)
+	                             : error_set(EPERM, path, "belongs to another user");
 	close(fd);
-	if (err == -EPERM)
-		return error_set(EPERM, path, "belongs to another user");
 	if (err)
-		return error_errno(-err, path);
+		return err;
 	m = g_new0(struct perf_map, 1);
 	m->text = text;
 	m->entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
@@ -133,7 +114,7 @@ void perf_map_free(struct perf_map *m)
 		return;
 	interval_map_fini(&m->by_address);
 	g_array_free(m->entries, TRUE);
-	g_free(m->text);
+	free(m->text);
 	g_free(m);
 }
 

@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "core/params.h"
 #include "isa/code.h"
 #include "symbol/symbol.h"
@@ -27,7 +29,7 @@ static void source_free(gpointer p)
 {
 	struct source_file *s = p;
 
-	g_free(s->text);
+	free(s->text);
 	g_array_free(s->lines, TRUE);
 	g_free(s);
 }
@@ -35,13 +37,11 @@ static void source_free(gpointer p)
 static struct source_file *source_read(const char *path)
 {
 	struct source_file *s = g_new0(struct source_file, 1);
-	gsize size;
+	size_t size;
 
 	s->lines = g_array_new(FALSE, FALSE, sizeof(char *));
-	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(path, &s->text, &size, NULL))
+	if (file_read(&s->text, &size, path, MOST_SOURCE))
 		return s;
-	if (size > MOST_SOURCE)
-		size = 0;
 	for (char *at = s->text, *end = s->text + size; at < end;) {
 		char *eol = memchr(at, '\n', (size_t)(end - at));
 

@@ -394,6 +394,8 @@ static void ports_are_bound(void **state)
 
 static void files_that_are_wrong(void **state)
 {
+	char *place;
+
 	write_core("key", "[rob]\nentires = 5\n");
 	assert_fails("key", EINVAL, "key", "there is no parameter 'rob.entires'", "did you mean 'rob.entries'?");
 	write_core("group", "[zzzzzz]\nqqqqqq = 5\n");
@@ -441,7 +443,9 @@ static void files_that_are_wrong(void **state)
 	write_core("syntax", "rob entries = 5\n");
 	assert_fails("syntax", EINVAL, "syntax", "not a core description: Key file does not start with a group", "");
 	write_core("binary", "[rob]\nentries = \xff\xfe\n");
-	assert_fails("binary", EINVAL, "binary", "not a core description: not text", "");
+	place = g_strconcat(path_of("binary"), ":2:11", NULL);
+	assert_fails("binary", EINVAL, place, "not text: a byte that is not UTF-8", "");
+	g_free(place);
 }
 
 static void files_that_are_too_long(void **state)
@@ -456,7 +460,7 @@ static void files_that_are_too_long(void **state)
 	write_core("cpu", text);
 	assert_fails("cpu", EINVAL, "cpu", "core.qemu_cpu: longer than 383 bytes", "");
 	write_core("big", big);
-	assert_fails("big", EINVAL, "big", "not a core description: larger than 1048576 bytes", "");
+	assert_fails("big", EFBIG, "big", "is larger than 1 MiB", "");
 	g_free(big);
 	g_free(text);
 	g_free(long_text);

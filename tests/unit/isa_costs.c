@@ -173,6 +173,22 @@ static void inherits(void **state)
 	assert_non_null(strstr(error_get()->why, "in a circle"));
 	assert_true(g_file_set_contents(circle, "inherit = nowhere.costs\n", -1, NULL));
 	assert_int_equal(costs_new(&costs, circle, ports, units), -ENOENT);
+	/* A file has one parent: with more, each generation would multiply what is read. */
+	assert_true(g_file_set_contents(parent, "", -1, NULL));
+	assert_true(g_file_set_contents(circle, "inherit = parent.costs\n\n  inherit =  circle.costs\n", -1, NULL));
+	assert_int_equal(costs_new(&costs, circle, ports, units), -EINVAL);
+	assert_true(g_str_has_suffix(error_get()->what, "/circle.costs:3:14"));
+	assert_non_null(strstr(error_get()->why, "a file has one parent"));
+	/* Not text: line and column. */
+	assert_true(g_file_set_contents(circle, "[A]\nlatency = 1\n[*AM\xff]\n", -1, NULL));
+	assert_int_equal(costs_new(&costs, circle, ports, units), -EINVAL);
+	assert_true(g_str_has_suffix(error_get()->what, "/circle.costs:3:5"));
+	assert_true(g_file_set_contents(circle, "[A]\n\0", 5, NULL));
+	assert_int_equal(costs_new(&costs, circle, ports, units), -EINVAL);
+	assert_true(g_str_has_suffix(error_get()->what, "/circle.costs:2:1"));
+	assert_string_equal(error_get()->why, "not text: a byte that is zero");
+	assert_int_equal(costs_new(&costs, "/dev/zero", ports, units), -EINVAL);
+	assert_string_equal(error_get()->why, "is not a regular file");
 	assert_true(g_file_set_contents(circle, "[core]\ninherit = parent.costs\n", -1, NULL));
 	assert_int_equal(costs_new(&costs, circle, ports, units), -EINVAL);
 	assert_string_equal(error_get()->why, "no key of [core] is called 'inherit'");

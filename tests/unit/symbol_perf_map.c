@@ -90,10 +90,19 @@ static void refused(void **state)
 	struct perf_map *map;
 
 	assert_int_equal(perf_map_load(&map, fixture_path("none.map")), -ENOENT);
-	assert_int_equal(perf_map_load(&map, fixture_folder()), -EINVAL);
+	assert_int_equal(perf_map_load(&map, fixture_folder()), -EISDIR);
 	assert_true(g_file_set_contents(path, "1000 10 a\n", -1, NULL));
 	assert_int_equal(symlink(path, link), 0);
 	assert_int_equal(perf_map_load(&map, link), -ELOOP);
+	assert_int_equal(mkfifo(fixture_path("pipe.map"), 0600), 0);
+	assert_int_equal(perf_map_load(&map, fixture_path("pipe.map")), -EINVAL);
+	assert_string_equal(error_get()->why, "is not a regular file");
+	assert_int_equal(perf_map_load(&map, "/dev/zero"), -EINVAL);
+	/* Holes take no disk, and are as long as one likes. */
+	assert_true(g_file_set_contents(fixture_path("sparse.map"), "1000 10 a\n", -1, NULL));
+	assert_int_equal(truncate(fixture_path("sparse.map"), (off_t)3 << 30), 0);
+	assert_int_equal(perf_map_load(&map, fixture_path("sparse.map")), -EFBIG);
+	assert_string_equal(error_get()->why, "is larger than 64 MiB");
 	if (geteuid())
 		skip();
 	assert_int_equal(chown(path, 65534, 65534), 0);
