@@ -9,7 +9,10 @@
  */
 #include "profile/naming.h"
 
+#include <errno.h>
 #include <string.h>
+
+#include "base/error.h"
 
 static guint function_hash(gconstpointer key)
 {
@@ -61,6 +64,7 @@ void naming_free(struct naming *n)
 	g_array_free(n->frames, TRUE);
 	g_array_free(n->modules, TRUE);
 	g_string_chunk_free(n->strings);
+	g_free(n->jit_note);
 	g_free(n);
 }
 
@@ -189,16 +193,28 @@ struct named *naming_at(struct naming *n, uint32_t index)
 	return at ? &g_array_index(n->insns, struct named, at - 1) : NULL;
 }
 
+void naming_notes(const struct naming *n, void (*each)(void *ctx, const char *note), void *ctx)
+{
+	symbols_notes(n->symbols, each, ctx);
+	if (n->jit_note)
+		each(ctx, n->jit_note);
+}
+
 void naming_jit(struct naming *n, const GArray *list, int pid)
 {
 	struct named_function key = { .module = MODULE_NONE };
 	struct perf_map *map = NULL;
 	struct named *insn;
 	char path[64];
+	int err;
 
 	g_snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
-	if (pid > 0 && perf_map_load(&map, path))
+	g_clear_pointer(&n->jit_note, g_free);
+	if (pid > 0 && (err = perf_map_load(&map, path))) {
 		map = NULL;
+		if (err != -ENOENT)
+			n->jit_note = g_strdup_printf("%s %s: JIT code has no names", path, error_get()->why);
+	}
 	for (guint i = 0; i < list->len; i++) {
 		insn = naming_at(n, g_array_index(list, uint32_t, i));
 		if (insn->module != MODULE_NONE)

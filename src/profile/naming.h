@@ -55,6 +55,7 @@ struct naming {
 	GArray *functions, *sources, *frames, *modules;
 	GHashTable *by_function;   /* struct named_function * (own key copies) -> 1-based index */
 	GHashTable *by_source;     /* path -> 1-based index */
+	char *jit_note;            /* why the perf map is not used; NULL: it is, or there is none */
 	GStringChunk *strings;
 };
 
@@ -65,6 +66,8 @@ void naming_free(struct naming *n);
 struct named *naming_at(struct naming *n, uint32_t index);
 /* Finds out all about instruction `index`, except whose JIT code it is. Once for each. */
 void naming_resolve(struct naming *n, struct code *code, const struct maps *maps, uint32_t index);
+/* Calls `each` with a sentence, fit for a terminal, for each file that was not used, or not in full, and why. */
+void naming_notes(const struct naming *n, void (*each)(void *ctx, const char *note), void *ctx);
 /* Names JIT code among the instructions `list` (uint32_t) by the perf map of `pid` as it is now; no map, or another
    user's: nameless. */
 void naming_jit(struct naming *n, const GArray *list, int pid);

@@ -22,6 +22,8 @@ enum {
 /* The statements that write rows, prepared once a checkpoint (write.c). */
 #define PROFILE_STATEMENTS(X) \
 	X(RUN, "INSERT OR REPLACE INTO run VALUES (?, ?)") \
+	X(NOTE, "INSERT INTO run VALUES ('notes', json_array(?1)) " \
+	        "ON CONFLICT (key) DO UPDATE SET value = json_insert(value, '$[#]', ?1)") \
 	X(PARAMETER, "INSERT OR REPLACE INTO parameter VALUES (?, ?)") \
 	X(PROCESS, "INSERT OR REPLACE INTO process VALUES (?, ?, ?)") \
 	X(THREAD, "INSERT OR REPLACE INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
@@ -75,6 +77,8 @@ struct profile {
 sqlite3_stmt *profile_statement(struct profile *p, enum profile_statement which);
 /* Executes it once, for no rows, and resets it. 0 or -errno. */
 int profile_step(struct profile *p, sqlite3_stmt *statement);
+/* Adds to the list "notes"; valid UTF-8. 0 or -errno. */
+int profile_note(struct profile *p, const char *note);
 /* Runs statements without results on the checkpoint being built. 0 or -errno. */
 int profile_exec(struct profile *p, const char *sql);
 /* Sets the message for the failure `rc` of a write to `db`; returns and keeps -errno. */

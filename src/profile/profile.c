@@ -195,11 +195,19 @@ static int replace(struct profile *p)
 	return 0;
 }
 
+static void add_note(void *p, const char *note)
+{
+	profile_note(p, note); /* a failure is kept in p->error */
+}
+
 int profile_commit(struct profile *p)
 {
-	int err = p->error;
+	int err;
 
-	assert(p->next || err);
+	assert(p->next || p->error);
+	if (!p->error && p->naming)
+		naming_notes(p->naming, add_note, p);
+	err = p->error;
 	if (!err)
 		err = profile_exec(p, "COMMIT");
 	for (unsigned i = 0; i < NR_STATEMENTS; i++) {

@@ -131,6 +131,16 @@ int profile_set_list(struct profile *p, const char *key, const char *const *item
 	return err;
 }
 
+int profile_note(struct profile *p, const char *note)
+{
+	sqlite3_stmt *s = profile_statement(p, STATEMENT_NOTE);
+
+	if (!s)
+		return p->error;
+	bind_text(s, 1, note);
+	return profile_step(p, s);
+}
+
 int profile_parameter(struct profile *p, const char *name, const char *value)
 {
 	sqlite3_stmt *s = profile_statement(p, STATEMENT_PARAMETER);

@@ -5,21 +5,26 @@
  * A file is taken only if it is the right one: its build-id is the same or, where there is none, its CRC is what
  * the link says. Ref: GDB manual, "Debugging Information in Separate Files".
  */
-#include <fcntl.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "symbol/file.h"
+
+/* Of a file that is only known by its CRC, and so is read. */
+enum { MOST_READ_MIB = 4096 };
 
 static bool same_crc(int fd, uint32_t expected)
 {
 	uint8_t buf[65536];
 	uLong crc = crc32(0, NULL, 0);
 	off_t at = 0;
-	ssize_t n;
+	ssize_t n = 1;
 
-	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
+	while (at >> 20 < MOST_READ_MIB && (n = pread(fd, buf, sizeof(buf), at)) > 0) {
 		crc = crc32(crc, buf, (uInt)n);
 		at += n;
 	}
@@ -27,9 +32,10 @@ static bool same_crc(int fd, uint32_t expected)
 }
 
 /* Opens `path` if it is the debug file of `f`; -1 if not. Takes `path`, and hands it on in *found. */
-static int try_file(const struct symbol_file *f, char *path, const GElf_Word *crc, char **found)
+static int try_file(struct symbol_file *f, char *path, const GElf_Word *crc, char **found)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int fd = file_open(path, 0, crc ? (uint64_t)MOST_READ_MIB << 20 : UINT64_MAX, &st);
 	char *id = NULL;
 	Elf *elf;
 	bool good;
@@ -46,12 +52,14 @@ static int try_file(const struct symbol_file *f, char *path, const GElf_Word *cr
 			return fd;
 		}
 		close(fd);
+	} else if (fd != -ENOENT && fd != -ENOTDIR) {
+		symbol_file_refused(f, path);
 	}
 	g_free(path);
 	return -1;
 }
 
-static int by_build_id(const struct symbol_file *f, char *const *folders, char **found)
+static int by_build_id(struct symbol_file *f, char *const *folders, char **found)
 {
 	int fd = -1;
 
@@ -66,7 +74,7 @@ static int by_build_id(const struct symbol_file *f, char *const *folders, char *
 	return fd;
 }
 
-static int by_link(const struct symbol_file *f, char *const *folders, const char *link, GElf_Word crc, char **found)
+static int by_link(struct symbol_file *f, char *const *folders, const char *link, GElf_Word crc, char **found)
 {
 	char *absolute = g_canonicalize_filename(f->path, NULL), *here = g_path_get_dirname(absolute);
 	int fd = -1;
@@ -86,7 +94,7 @@ static int by_link(const struct symbol_file *f, char *const *folders, const char
 int debug_file_find(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, const char *path,
                     const char *debuglink, GElf_Word crc, char **found)
 {
-	const struct symbol_file *f = *userdata;
+	struct symbol_file *f = *userdata;
 	const char *more = g_getenv("CYCLEWISE_DEBUG_DIR");
 	char *list = g_strconcat(more ? more : "", ":/usr/lib/debug", NULL);
 	char **folders = g_strsplit(list, ":", -1);

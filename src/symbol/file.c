@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 char *elf_build_id(Elf *elf)
 {
@@ -49,18 +49,13 @@ static void read_segments(struct symbol_file *f)
 
 int symbol_file_open(struct symbol_file **out, const char *path, GStringChunk *strings)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
 	struct symbol_file *f;
 	GElf_Ehdr header;
 	struct stat st;
+	int fd = file_open(path, 0, UINT64_MAX, &st); /* mapped, not read: its size costs nothing */
 
 	if (fd < 0)
-		return error_errno(errno, path);
-	err = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
-	if (err) {
-		close(fd);
-		return error_errno(-err, path);
-	}
+		return fd;
 	f = g_new0(struct symbol_file, 1);
 	f->path = g_strdup(path);
 	f->fd = fd;
@@ -79,6 +74,12 @@ int symbol_file_open(struct symbol_file **out, const char *path, GStringChunk *s
 	return 0;
 }
 
+void symbol_file_refused(struct symbol_file *f, const char *path)
+{
+	if (!f->refused)
+		f->refused = g_strdup_printf("%s %s", path, error_get()->why);
+}
+
 void symbol_file_close(struct symbol_file *f)
 {
 	if (!f)
@@ -91,6 +92,7 @@ void symbol_file_close(struct symbol_file *f)
 	close(f->fd);
 	g_array_free(f->segments, TRUE);
 	g_free(f->build_id);
+	g_free(f->refused);
 	g_free(f->path);
 	g_free(f);
 }

@@ -29,6 +29,10 @@ struct symbol_file {
 	GArray *segments;          /* struct segment, in the order of the file */
 	char *build_id;            /* hex; "" where there is none */
 	GStringChunk *strings;     /* of the `struct symbols` it belongs to; outlives it */
+	uint64_t plain_bytes;      /* demangled names made so far */
+	uint64_t kept_mangled;     /* names that were not: too long */
+	char *refused;             /* the first file beside it that was not used, and why; NULL: none */
+	bool damaged;              /* part of its DWARF was passed over */
 
 	/* libdwfl's view: symbol tables and debugging information, separate files included. */
 	Dwfl *dwfl;                /* NULL until symbol_file_module() */
@@ -58,8 +62,14 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *name, Dwar
 /* The build-id of an ELF file in hex, or "". Free with g_free(). */
 char *elf_build_id(Elf *elf);
 
-/* names.c: the name as people write it; `linkage` itself where it is not mangled. Valid as long as `strings`. */
-const char *demangle(GStringChunk *strings, const char *linkage);
+/* Notes that `path`, which the file named, is not used, and why: by the error last set. */
+void symbol_file_refused(struct symbol_file *f, const char *path);
+
+/*
+ * names.c: the name as people write it; `linkage` itself where it is not mangled, or would be too long (counted in
+ * `f`). Valid as long as f->strings.
+ */
+const char *demangle(struct symbol_file *f, const char *linkage);
 
 /* table.c */
 struct symbol {

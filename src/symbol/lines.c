@@ -11,14 +11,20 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "symbol/file.h"
 
 enum {
 	DEEPEST = 512,             /* entries nested in one another */
 	LONGEST_CHAIN = 255,       /* inlined functions at one address */
 	MOST_RANGES = 65536,       /* of one entry */
+	RANGE_STEPS = 16,          /* that one range counts for: it is kept */
+	MOST_STEPS = 1 << 28,      /* entries gone over in a file, those of subtrees gone over again included */
 };
 
 struct scope {
@@ -42,17 +48,28 @@ struct debug_lines {
 	uint64_t bias;             /* its addresses minus the file's own */
 	GArray *units;             /* struct unit */
 	struct interval_map by_address; /* id: index into `units` */
+	uint64_t steps;            /* of MOST_STEPS, taken */
 	GHashTable *sources;       /* libdw's name of a source, by its address -> ours */
 };
 
+static bool spend(struct debug_lines *l, uint64_t steps)
+{
+	l->steps += steps;
+	return l->steps <= MOST_STEPS;
+}
+
 /* Appends the ranges of an entry to `given`. */
-static void add_ranges(GArray *given, Dwarf_Die *die, uint32_t id, uint32_t priority)
+static void add_ranges(struct debug_lines *l, GArray *given, Dwarf_Die *die, uint32_t id, uint32_t priority)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 
-	for (unsigned n = 0; n < MOST_RANGES && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0; n++)
+	for (unsigned n = 0; n < MOST_RANGES && spend(l, RANGE_STEPS); n++) {
+		at = dwarf_ranges(die, at, &base, &start, &end);
+		if (at <= 0)
+			break;
 		g_array_append_val(given, ((struct interval){ start, end, id, priority }));
+	}
 }
 
 static void map_ranges(struct interval_map *map, GArray *given)
@@ -60,7 +77,74 @@ static void map_ranges(struct interval_map *map, GArray *given)
 	interval_map_init(map, (const struct interval *)(void *)given->data, given->len);
 }
 
-static void read_units(struct debug_lines *l)
+/*
+ * May libdw look for a file that `name` names, from `folder`? It opens whatever is there, a pipe too; that there is
+ * none is fine.
+ */
+static bool harmless(struct symbol_file *f, const char *name, const char *folder)
+{
+	char *path = g_canonicalize_filename(name, folder && g_path_is_absolute(folder) ? folder : NULL);
+	struct stat st;
+	int fd = file_open(path, 0, UINT64_MAX, &st);
+	bool good = fd >= 0 || fd == -ENOENT || fd == -ENOTDIR;
+
+	if (fd >= 0)
+		close(fd);
+	if (!good)
+		symbol_file_refused(f, path);
+	g_free(path);
+	return good;
+}
+
+/* What of a unit's entries stands in a file of its own, as its attributes name it. */
+static bool harmless_split(struct symbol_file *f, Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)),
+	           *name = dwarf_formstring(dwarf_attr(unit, DW_AT_dwo_name, &attribute)), *main;
+	char *beside;
+	bool good;
+
+	if (!name)
+		name = dwarf_formstring(dwarf_attr(unit, DW_AT_GNU_dwo_name, &attribute));
+	if (!name)
+		return true;
+	/* libdw looks from the folder of the file with the debugging information, from that of the unit in it, too. */
+	dwfl_module_info(f->module, NULL, NULL, NULL, NULL, NULL, NULL, &main);
+	main = g_canonicalize_filename(main ? main : f->path, NULL);
+	beside = g_path_get_dirname(main);
+	good = harmless(f, name, beside) && (!folder || harmless(f, name, folder));
+	if (good && folder && !g_path_is_absolute(folder)) {
+		char *inner = g_build_filename(beside, folder, NULL);
+
+		good = harmless(f, name, inner);
+		g_free(inner);
+	}
+	g_free(beside);
+	g_free((char *)main);
+	return good;
+}
+
+/* The supplementary file (dwz) that libdw opens when first a string of it is asked for. */
+static bool harmless_supplement(struct symbol_file *f, Dwarf *dwarf)
+{
+	const char *name, *main;
+	const void *id;
+	char *beside, *absolute;
+	bool good;
+
+	if (dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) <= 0)
+		return true;
+	dwfl_module_info(f->module, NULL, NULL, NULL, NULL, NULL, NULL, &main);
+	absolute = g_canonicalize_filename(main ? main : f->path, NULL);
+	beside = g_path_get_dirname(absolute);
+	good = harmless(f, name, beside);
+	g_free(beside);
+	g_free(absolute);
+	return good;
+}
+
+static void read_units(struct symbol_file *f, struct debug_lines *l)
 {
 	GArray *given = g_array_new(FALSE, FALSE, sizeof(struct interval));
 	Dwarf_CU *cu = NULL;
@@ -68,12 +152,13 @@ static void read_units(struct debug_lines *l)
 	Dwarf_Half version;
 	uint8_t type;
 
-	while (l->dwarf && !dwarf_get_units(l->dwarf, cu, &cu, &version, &type, &unit.die, &unit.tree)) {
-		if (type != DW_UT_compile && type != DW_UT_skeleton)
+	while (l->dwarf && !dwarf_get_units(l->dwarf, cu, &cu, &version, &type, &unit.die, NULL)) {
+		if ((type != DW_UT_compile && type != DW_UT_skeleton) || !harmless_split(f, &unit.die) ||
+		    dwarf_cu_info(cu, &version, &type, &unit.die, &unit.tree, NULL, NULL, NULL))
 			continue;
 		if (type == DW_UT_compile || dwarf_tag(&unit.tree) != DW_TAG_compile_unit)
 			unit.tree = unit.die;
-		add_ranges(given, &unit.die, l->units->len, 0);
+		add_ranges(l, given, &unit.die, l->units->len, 0);
 		g_array_append_val(l->units, unit);
 	}
 	map_ranges(&l->by_address, given);
@@ -90,7 +175,9 @@ static struct debug_lines *open_lines(struct symbol_file *f)
 	l->sources = g_hash_table_new(NULL, NULL);
 	l->dwarf = module ? dwfl_module_getdwarf(module, &bias) : NULL;
 	l->bias = bias - f->bias;
-	read_units(l);
+	if (l->dwarf && !harmless_supplement(f, l->dwarf))
+		l->dwarf = NULL;
+	read_units(f, l);
 	return l;
 }
 
@@ -134,43 +221,65 @@ static bool may_hold_code(int tag)
 	}
 }
 
-/* `parent`: the scope around; `depth`: how deep `first`, the first of its siblings, lies. */
-static void walk(struct unit *unit, GArray *given, Dwarf_Die *first, uint32_t parent, uint32_t depth)
+/*
+ * `parent`: the scope around; `depth`: how deep `first`, the first of its siblings, lies; `last`: address of the last
+ * entry seen. False: what follows in the list around cannot be told, or is not worth it.
+ *
+ * Entries stand in the file in the order of this walk, so that each is seen once if none is visited that does not lie
+ * behind all before it, wherever an attribute DW_AT_sibling leads. Where there is no such attribute libdw goes over all
+ * entries below to find the next; below must be sound for it to find its way, and it is charged for.
+ */
+static bool walk(struct debug_lines *l, struct unit *unit, GArray *given, Dwarf_Die *first, uint32_t parent,
+                 uint32_t depth, const char **last)
 {
 	Dwarf_Die die = *first, child;
 	struct scope scope = { 0 };
-	const void *before;
+	bool sound, hops;
+	uint64_t before;
 	uint32_t inner;
-	int tag;
+	int tag, found;
 
 	do {
+		if ((const char *)die.addr <= *last || !spend(l, 1))
+			return false;
+		*last = die.addr;
+		before = l->steps;
+		sound = true;
 		tag = dwarf_tag(&die);
-		if (may_hold_code(tag)) {
-			inner = parent;
-			if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
-				inner = unit->scopes->len;
-				scope.die = die;
-				scope.parent = parent;
-				scope.inlined = tag == DW_TAG_inlined_subroutine;
-				g_array_append_val(unit->scopes, scope);
-				add_ranges(given, &die, inner, depth);
-			}
-			if (depth < DEEPEST && !dwarf_child(&die, &child))
-				walk(unit, given, &child, inner, depth + 1);
+		hops = dwarf_hasattr(&die, DW_AT_sibling);
+		inner = parent;
+		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
+			inner = unit->scopes->len;
+			scope.die = die;
+			scope.parent = parent;
+			scope.inlined = tag == DW_TAG_inlined_subroutine;
+			g_array_append_val(unit->scopes, scope);
+			add_ranges(l, given, &die, inner, depth);
 		}
-		before = die.addr;
-	} while (!dwarf_siblingof(&die, &die) && (const char *)die.addr > (const char *)before);
+		if (may_hold_code(tag) || !hops) {
+			found = dwarf_child(&die, &child);
+			if (!found)
+				sound = depth < DEEPEST && walk(l, unit, given, &child, inner, depth + 1, last);
+			else
+				sound = found > 0;
+		}
+		if (!hops && (!sound || !spend(l, l->steps - before)))
+			return false;
+		found = dwarf_siblingof(&die, &die);
+	} while (!found);
+	return found > 0;
 }
 
-static void walk_unit(struct unit *unit)
+static void walk_unit(struct symbol_file *f, struct unit *unit)
 {
 	GArray *given = g_array_new(FALSE, FALSE, sizeof(struct interval));
+	const char *last = NULL;
 	Dwarf_Die child;
 
 	unit->walked = true;
 	unit->scopes = g_array_new(FALSE, FALSE, sizeof(struct scope));
-	if (!dwarf_child(&unit->tree, &child))
-		walk(unit, given, &child, INTERVAL_NONE, 1);
+	if (!dwarf_child(&unit->tree, &child) && !walk(f->lines, unit, given, &child, INTERVAL_NONE, 1, &last))
+		f->damaged = true;
 	map_ranges(&unit->by_address, given);
 	g_array_free(given, TRUE);
 }
@@ -224,7 +333,7 @@ static void name_scope(struct symbol_file *f, struct unit *unit, struct scope *s
 	if (!name)
 		name = dwarf_formstring(dwarf_attr_integrate(&scope->die, DW_AT_name, &attribute));
 	if (name)
-		scope->frame.symbol = demangle(f->strings, intern(f, name));
+		scope->frame.symbol = demangle(f, intern(f, name));
 	if (!dwarf_formudata(dwarf_attr(&scope->die, DW_AT_call_line, &attribute), &value) && value <= UINT32_MAX)
 		scope->frame.line = (uint32_t)value;
 	if (!dwarf_formudata(dwarf_attr(&scope->die, DW_AT_call_file, &attribute), &value) &&
@@ -264,7 +373,7 @@ bool debug_lines_find(struct symbol_file *f, uint64_t address, const char **sour
 		return false;
 	unit = &g_array_index(f->lines->units, struct unit, found->id);
 	if (!unit->walked)
-		walk_unit(unit);
+		walk_unit(f, unit);
 	chain(f, unit, address, frames);
 	row = dwarf_getsrc_die(&unit->die, address);
 	if (!row || dwarf_lineno(row, &number) || number < 0)

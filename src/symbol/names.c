@@ -3,27 +3,88 @@
  * person means by a name.
  */
 #include <libiberty/demangle.h>
-#include <stdlib.h>
+#include <setjmp.h>
 #include <string.h>
 
 #include "symbol/file.h"
 
-/* Names longer than this are left as they are: the demangler's work can grow with the square of it. */
-enum { LONGEST_MANGLED = 16384 };
+/*
+ * Names longer than this are left as they are: the demangler's work can grow with the square of it. And a mangled name
+ * can stand for one that is longer by any power of two: of each no more than LONGEST_PLAIN bytes are made, of all in a
+ * file MOST_PLAIN.
+ */
+enum { LONGEST_MANGLED = 16384, LONGEST_PLAIN = 1 << 16, MOST_PLAIN = 1 << 28, MOST_TENTATIVE = 8 };
 
-const char *demangle(GStringChunk *strings, const char *linkage)
+struct plain {
+	char text[LONGEST_PLAIN];
+	size_t used;
+	jmp_buf full;
+};
+
+/* The demangler takes no refusal; it keeps all it has on the stack, and so can be left from here. */
+static void more(const char *part, size_t bytes, void *ctx)
 {
-	char *plain = NULL;
-	const char *name;
+	struct plain *p = ctx;
 
-	if (linkage[0] == '_' && strnlen(linkage, LONGEST_MANGLED) < LONGEST_MANGLED)
-		plain = cplus_demangle(linkage, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
-	if (!plain || !g_utf8_validate(plain, -1, NULL)) {
-		free(plain);
-		return linkage;
+	if (bytes >= sizeof p->text - p->used)
+		longjmp(p->full, 1);
+	memcpy(p->text + p->used, part, bytes);
+	p->used += bytes;
+}
+
+/*
+ * Below a conversion operator ("cv") the demangler reads the arguments of a template parameter ("T_I...", "T0_I...")
+ * twice, once on trial, and so what is nested in them 2^n times, before it has made a byte. Real names have one or two.
+ */
+static bool tentative(const char *linkage)
+{
+	unsigned nr = 0;
+
+	if (!strstr(linkage, "cv"))
+		return false;
+	for (const char *at = linkage; (at = strchr(at, 'T')); at++) {
+		const char *end = at + 1 + strspn(at + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+		nr += !strncmp(end, "_I", 2) || !strncmp(end, "__I", 3);
 	}
-	name = g_string_chunk_insert_const(strings, plain);
-	free(plain);
+	return nr > MOST_TENTATIVE;
+}
+
+/* 1: p->text is the name; 0: `linkage` is not mangled; -1: the name is too long. */
+static int make_plain(struct plain *p, const char *linkage)
+{
+	const int options = DMGL_PARAMS | DMGL_ANSI;
+	bool made;
+
+	p->used = 0;
+	if (setjmp(p->full))
+		return -1;
+	made = rust_demangle_callback(linkage, options, more, p);
+	if (!made) {
+		p->used = 0;
+		made = cplus_demangle_v3_callback(linkage, options, more, p);
+	}
+	p->text[p->used] = '\0';
+	return made;
+}
+
+const char *demangle(struct symbol_file *f, const char *linkage)
+{
+	const char *name = linkage;
+	struct plain *p;
+	int made;
+
+	if (linkage[0] != '_' || strnlen(linkage, LONGEST_MANGLED) == LONGEST_MANGLED)
+		return linkage;
+	p = g_new(struct plain, 1);
+	p->used = 0;
+	made = f->plain_bytes < MOST_PLAIN && !tentative(linkage) ? make_plain(p, linkage) : -1;
+	f->plain_bytes += p->used;
+	if (made < 0)
+		f->kept_mangled++;
+	else if (made && g_utf8_validate(p->text, -1, NULL))
+		name = g_string_chunk_insert_const(f->strings, p->text);
+	g_free(p);
 	return name;
 }
 

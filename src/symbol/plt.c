@@ -103,7 +103,7 @@ static void add_stub(struct stubs *s, uint64_t start, uint64_t end, const char *
 	if (!name || end <= start)
 		return;
 	linkage = g_strconcat(name, "@plt", NULL);
-	plain = g_strconcat(demangle(s->f->strings, name), "@plt", NULL);
+	plain = g_strconcat(demangle(s->f, name), "@plt", NULL);
 	symbol.linkage = g_string_chunk_insert_const(s->f->strings, linkage);
 	symbol.name = g_string_chunk_insert_const(s->f->strings, plain);
 	g_free(linkage);

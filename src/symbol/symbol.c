@@ -5,8 +5,10 @@
 
 #include <inttypes.h>
 #include <errno.h>
+#include <stdarg.h>
 
 #include "base/error.h"
+#include "base/shown.h"
 #include "symbol/file.h"
 
 struct symbols {
@@ -62,6 +64,45 @@ int symbols_open(struct symbols *s, const char *path)
 	return number < 0 ? number : number - 1;
 }
 
+/* Hands on "PATH: ...", a sentence of the file. */
+__attribute__((format(printf, 4, 5)))
+static void note(const struct symbol_file *f, void (*each)(void *ctx, const char *note), void *ctx,
+                 const char *format, ...)
+{
+	char *path = shown(f->path), *what, *text;
+	va_list ap;
+
+	va_start(ap, format);
+	what = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	text = g_strconcat(path, ": ", what, NULL);
+	each(ctx, text);
+	g_free(text);
+	g_free(what);
+	g_free(path);
+}
+
+void symbols_notes(const struct symbols *s, void (*each)(void *ctx, const char *note), void *ctx)
+{
+	for (guint i = 0; i < s->files->len; i++) {
+		const struct symbol_file *f = s->files->pdata[i];
+
+		if (f->kept_mangled)
+			note(f, each, ctx, "%" PRIu64 " name%s would be too long demangled: shown as the file has %s",
+			     f->kept_mangled, f->kept_mangled == 1 ? "" : "s", f->kept_mangled == 1 ? "it" : "them");
+		if (f->damaged)
+			note(f, each, ctx, "its debugging information is damaged: some lines and inlined functions are "
+			                   "not known");
+		if (f->refused) {
+			char *refused = shown(f->refused);
+
+			note(f, each, ctx, "a file that it names for its debugging information is not used: %s",
+			     refused);
+			g_free(refused);
+		}
+	}
+}
+
 static struct symbol_file *file_of(struct symbols *s, int file)
 {
 	g_assert(file >= 0 && (guint)file < s->files->len);
@@ -98,7 +139,7 @@ bool symbols_address(struct symbols *s, int file, uint64_t offset, uint64_t *add
 static const char *symbol_name(struct symbol_file *f, struct symbol *symbol)
 {
 	if (!symbol->name)
-		symbol->name = demangle(f->strings, symbol->linkage);
+		symbol->name = demangle(f, symbol->linkage);
 	return symbol->name;
 }
 

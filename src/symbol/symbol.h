@@ -21,6 +21,8 @@ void symbols_free(struct symbols *s);
 
 /* A file; opened once. Returns its number, or -errno (the file is then an unnamed module; not fatal). */
 int symbols_open(struct symbols *s, const char *path);
+/* Calls `each` with a sentence, fit for a terminal, for each thing of the files that was passed over and why. */
+void symbols_notes(const struct symbols *s, void (*each)(void *ctx, const char *note), void *ctx);
 const char *symbols_build_id(struct symbols *s, int file);      /* hex, "" where there is none */
 /* The file's own address of the byte at `offset` of the file, by its program headers; false: in no segment. */
 bool symbols_address(struct symbols *s, int file, uint64_t offset, uint64_t *address);

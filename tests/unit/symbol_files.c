@@ -501,7 +501,7 @@ static void not_programs(void **state)
 
 	assert_int_equal(symbols_new(&s), 0);
 	assert_int_equal(symbols_open(s, fixture_path("none")), -ENOENT);
-	assert_int_equal(symbols_open(s, fixture_folder()), -EINVAL);
+	assert_int_equal(symbols_open(s, fixture_folder()), -EISDIR);
 	assert_int_equal(symbols_open(s, "/dev/null"), -EINVAL);
 	assert_true(g_file_set_contents(fixture_path("text"), "text", -1, NULL));
 	assert_int_equal(symbols_open(s, fixture_path("text")), -EINVAL);
