@@ -118,12 +118,17 @@ static void show_text(FILE *out, const struct calibration *c, const char *path, 
 		left += findings_at(f, i)->left;
 	for (size_t i = 0; i < forms_count(calibration_forms(c)); i++)
 		changed += write_latency(forms_at(calibration_forms(c), i)) >= 0;
-	fprintf(out, "%s: %s, %s family %u model %u%s\n", path, h->brand, h->vendor, h->family, h->model,
-	        h->guest ? ", a guest" : "");
+	text_outside(out, path);
+	fputs(": ", out);
+	text_outside(out, h->brand);
+	fputs(", ", out);
+	text_outside(out, h->vendor);
+	fprintf(out, " family %u model %u%s\n  inherits from ", h->family, h->model, h->guest ? ", a guest" : "");
+	text_outside(out, calibration_parent(c));
 	fprintf(out,
-	        "  inherits from %s; %zu values, of which %zu are left to it; %zu instruction forms, %zu with a "
+	        "; %zu values, of which %zu are left to it; %zu instruction forms, %zu with a "
 	        "latency of their own\n",
-	        calibration_parent(c), findings_count(f), left, forms_count(calibration_forms(c)), changed);
+	        findings_count(f), left, forms_count(calibration_forms(c)), changed);
 	text_heading(&t, "Measured: value, spread, parameter");
 	for (size_t i = 0; i < findings_count(f); i++) {
 		const struct finding *one = findings_at(f, i);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/shown.h"
 #include "method/method.h"
 #include "view/place.h"
 
@@ -157,7 +158,10 @@ static void text(const struct kanata *k, uint32_t op, const struct timed *t)
 		code_text(k->code, t->insn, disassembly, sizeof disassembly);
 	}
 	char *line = g_strdup_printf("%s: %s", where, in ? in->disassembly : disassembly);
-	fprintf(k->file, "L\t%" PRIu32 "\t0\t%s\n", op, g_strdelimit(line, "\t\n", ' '));
+	char *one_line = shown(line);
+
+	fprintf(k->file, "L\t%" PRIu32 "\t0\t%s\n", op, one_line);
+	g_free(one_line);
 	g_free(line);
 }
 

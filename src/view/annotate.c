@@ -99,8 +99,11 @@ static int text(struct text *t, const struct view_request *r)
 		return err;
 	head_text(t, r);
 	text_heading(t, "%s", place_function(f, true, name));
-	if (f->file)
-		fprintf(t->out, "  %s\n", place_line(f->file, f->line, name));
+	if (f->file) {
+		fputs("  ", t->out);
+		text_outside(t->out, place_line(f->file, f->line, name));
+		fputc('\n', t->out);
+	}
 	fprintf(t->out, "  %s cycles, %s%% of the run; ", number_whole(a, f->stack.units, run->units_per_cycle),
 	        number_ratio(b, f->stack.units * 100, run->cycles_units ? run->cycles_units : 1, 1));
 	if (f->symbol || !r->around)

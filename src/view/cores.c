@@ -81,11 +81,13 @@ static void list_text(void *ctx, const struct core_desc *d)
 	struct listing *l = ctx;
 
 	if (l->r->quiet) {
-		fprintf(l->t->out, "%s\n", d->name);
+		text_outside(l->t->out, d->name);
+		fputc('\n', l->t->out);
 		return;
 	}
 	char *title = g_strconcat(d->title, is_default(d) ? " (default)" : "", NULL);
-	fprintf(l->t->out, "%-16s %-9s ", d->name, d->isa);
+	text_left(l->t, d->name, 16);
+	fprintf(l->t->out, " %-9s ", d->isa);
 	text_fill(l->t, 27, 27, title);
 	g_free(title);
 }
@@ -159,9 +161,11 @@ static void one_text(struct text *t, const struct core_desc *d)
 	const char *above = NULL;
 
 	text_style(t, "1");
-	fputs(d->name, t->out);
+	text_outside(t->out, d->name);
 	text_style(t, NULL);
-	fprintf(t->out, "  %s\n  instruction set %s%s, clock %d MHz\n", d->title, d->isa,
+	fputs("  ", t->out);
+	text_outside(t->out, d->title);
+	fprintf(t->out, "\n  instruction set %s%s, clock %d MHz\n", d->isa,
 	        is_default(d) ? " (its default core)" : "", d->clock_mhz);
 
 	text_heading(t, "Parts that --ideal takes");

@@ -87,7 +87,7 @@ static const struct cpi_error *worse(const struct cpi_stack *s)
 }
 
 /* The paper's own spelling. */
-static const char *shown(const char *method)
+static const char *method_shown(const char *method)
 {
 	return strcmp(method, "fmt") ? method : "FMT";
 }
@@ -97,7 +97,7 @@ static void stack_json(struct json *j, const struct cpi_stacks *all, const struc
 	const struct cpi_error *e = worse(s);
 
 	json_object(j, NULL);
-	json_string(j, "method", shown(s->name));
+	json_string(j, "method", method_shown(s->name));
 	json_object(j, "components");
 	for (unsigned k = 0; k < NR_CPI; k++)
 		json_real(j, cpi_names[k], (double)s->units[k] / all->units_per_cycle);
@@ -146,7 +146,7 @@ static void stacks_text(struct text *t, const struct cpi_stacks *all)
 		fprintf(t->out, "%*.*s", cell(k), (int)strcspn(cpi_names[k], "_"), cpi_names[k]);
 	fputc('\n', t->out);
 	for (size_t i = 0; i < all->nr; i++) {
-		fprintf(t->out, "%-18s", shown(all->stack[i].name));
+		text_left(t, method_shown(all->stack[i].name), 18);
 		for (unsigned k = 0; k < NR_CPI; k++)
 			fprintf(t->out, "%*.1f", cell(k), 100 * (double)all->stack[i].units[k] / (double)all->total);
 		fputc('\n', t->out);
@@ -167,7 +167,7 @@ static void errors_text(struct text *t, const struct cpi_stacks *all)
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct cpi_stack *s = &all->stack[i];
 
-		fprintf(t->out, "%-17s", shown(s->name));
+		text_left(t, method_shown(s->name), 17);
 		for (unsigned o = 0; o < ORDERS; o++) {
 			if (s->judged[o])
 				fprintf(t->out, " %8.2f%% %8.2f%%  %-*s", 100 * s->error[o].average,

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "view/number.h"
 
 void cycles_json(struct json *j, const char *key, const struct view_request *r, uint64_t units)
@@ -54,15 +55,31 @@ static void ending(struct text *t, const struct run_info *run)
 	g_free(line);
 }
 
-/* A word of a command line, as a shell would take it. */
+/* A word of a command line, as a shell would take it: with what cannot be shown in it, as Bash has it, $'a\nb'. */
 static void word(struct text *t, const char *s)
 {
-	bool plain = *s && !s[strcspn(s, " \t\n'\"\\$`*?[]{}()<>|&;!#~")];
-	char *quoted = plain ? NULL : g_shell_quote(s);
+	char *as_shown = shown(s), *quoted = NULL, **parts;
 
 	fputc(' ', t->out);
-	text_field(t, quoted ? quoted : s, text_columns(quoted ? quoted : s), false, false);
+	if (strcmp(as_shown, s)) {
+		parts = g_strsplit(s, "\\", -1);
+		g_free(as_shown);
+		as_shown = g_strjoinv("\\\\", parts);
+		g_strfreev(parts);
+		parts = g_strsplit(as_shown, "'", -1);
+		g_free(as_shown);
+		as_shown = g_strjoinv("\\'", parts);
+		g_strfreev(parts);
+		fputs("$'", t->out);
+		text_outside(t->out, as_shown);
+		fputc('\'', t->out);
+	} else {
+		if (!*s || s[strcspn(s, " '\"\\$`*?[]{}()<>|&;!#~")])
+			quoted = g_shell_quote(s);
+		text_outside(t->out, quoted ? quoted : s);
+	}
 	g_free(quoted);
+	g_free(as_shown);
 }
 
 void head_json_described(struct json *j, const char *version, const char *core)
@@ -74,6 +91,13 @@ void head_json_described(struct json *j, const char *version, const char *core)
 	json_string(j, "core", core);
 	json_null(j, "model");
 	json_bool(j, "complete", true);
+}
+
+static void listed(struct text *t, const char *label, const char *value)
+{
+	fputs(label, t->out);
+	text_outside(t->out, value);
+	fputc('\n', t->out);
 }
 
 void head_text(struct text *t, const struct view_request *r)
@@ -94,9 +118,9 @@ void head_text(struct text *t, const struct view_request *r)
 	text_fill(t, 16, 16, core);
 	g_free(core);
 	if (run->options)
-		fprintf(t->out, "  changed       %s\n", run->options);
+		listed(t, "  changed       ", run->options);
 	if (run->window)
-		fprintf(t->out, "  counted       %s\n", run->window);
+		listed(t, "  counted       ", run->window);
 	ending(t, run);
 	fprintf(t->out, "  instructions  %s\n", number_grouped(a, run->instructions));
 	fprintf(t->out, "  cycles        %s", number_whole(a, run->cycles_units, run->units_per_cycle));

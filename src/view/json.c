@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "view/number.h"
 
 void json_init(struct json *j, FILE *out)
@@ -32,6 +33,15 @@ static bool plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+/* By its UTF-16 units. */
+static void escaped(struct json *j, gunichar c)
+{
+	if (c >= 0x10000)
+		fprintf(j->out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + (c & 0x3ff));
+	else
+		fprintf(j->out, "\\u%04x", c);
+}
+
 static void quoted(struct json *j, const char *s)
 {
 	fputc('"', j->out);
@@ -55,8 +65,8 @@ static void quoted(struct json *j, const char *s)
 		end = g_utf8_next_char(s);
 		if (c == '"' || c == '\\')
 			fprintf(j->out, "\\%c", (int)c);
-		else if (c <= 0x7f)
-			fprintf(j->out, "\\u%04x", (unsigned)c);
+		else if (!shown_plain(c))
+			escaped(j, c);
 		else
 			fwrite(s, 1, (size_t)(end - s), j->out);
 		s = end;

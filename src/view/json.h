@@ -2,7 +2,8 @@
  * A small writer of JSON, straight to a stream: no tree is built, so a list may be as long as it likes.
  *
  * Members and elements come in the order of the calls. The two outer levels are indented, what is deeper
- * stands on one line. Strings that are not UTF-8 (a file name, an argument) get U+FFFD for each bad byte.
+ * stands on one line. Strings that are not UTF-8 (a file name, an argument) get U+FFFD for each bad byte; what a
+ * terminal could obey is written as \u with its number, so that JSON may go to one.
  * Numbers are printed by integer arithmetic: the same bytes on every host.
  */
 #ifndef CYCLEWISE_VIEW_JSON_H

@@ -325,7 +325,8 @@ static void sampling_text(struct text *t, const struct methods *m)
 
 		if (s->swept)
 			continue;
-		fprintf(t->out, "%-9s %7s %9s %8s", s->method, number_grouped(a[0], s->period),
+		text_left(t, s->method, 9);
+		fprintf(t->out, " %7s %9s %8s", number_grouped(a[0], s->period),
 		        number_grouped(a[1], s->samples), number_grouped(a[2], s->dropped));
 		for (unsigned k = 0; k < NR_GRAINS; k++)
 			fprintf(t->out, " %8s", percent(e[k], s->error[k]));
@@ -361,7 +362,7 @@ static void sweep_text(struct text *t, const struct methods *m)
 	fprintf(t->out, "%9s", "period");
 	for (guint i = 0; i < first; i++) {
 		const struct sampling *s = &g_array_index(all, struct sampling, i);
-		fprintf(t->out, "%*s", column(s), s->method);
+		text_right(t, s->method, (unsigned)column(s));
 	}
 	fputc('\n', t->out);
 	for (;;) {

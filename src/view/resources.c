@@ -199,7 +199,7 @@ int resources_text(struct text *t, struct resources *r, const struct query_funct
 	text_heading(t, "Resources: shares of what the run used");
 	fputs("  ", t->out);
 	for (unsigned k = 0; k < nr; k++)
-		fprintf(t->out, "%*s", CELL, name_of(r, column[k], name));
+		text_right(t, name_of(r, column[k], name), CELL);
 	fprintf(t->out, "  %-*s  %s\n  ", NAMES, "latency/uses", "instruction");
 	for (unsigned k = 0; k < nr; k++)
 		fprintf(t->out, "%*s%%", CELL - 1, number_ratio(number, load(r, column[k]), 10, 0));

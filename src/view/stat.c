@@ -235,8 +235,10 @@ static void part(struct text *t, const char *name, const char *meaning, uint64_t
 	unsigned full = text_bar(t, BAR);
 	unsigned bar = whole ? (unsigned)((unsigned __int128)MIN(amount, whole) * full / whole) : 0;
 
-	fprintf(t->out, "%17s %5s%%  %-18s  ", number_whole(a, amount, per),
-	        whole ? number_ratio(b, amount * 100, whole, 1) : "-", name);
+	fprintf(t->out, "%17s %5s%%  ", number_whole(a, amount, per),
+	        whole ? number_ratio(b, amount * 100, whole, 1) : "-");
+	text_left(t, name, 18);
+	fputs("  ", t->out);
 	text_style(t, "36");
 	for (unsigned i = 0; i < bar; i++)
 		fputc('#', t->out);
@@ -365,8 +367,9 @@ static void stat_text(struct text *t, const struct view_request *r, const struct
 	for (size_t i = 0; i < s->events; i++) {
 		char a[NUMBER_SIZE], b[NUMBER_SIZE];
 
-		fprintf(t->out, "%17s         %-18s  %s in 1000 instructions\n", number_grouped(a, s->event[i].count),
-		        s->event[i].name,
+		fprintf(t->out, "%17s         ", number_grouped(a, s->event[i].count));
+		text_left(t, s->event[i].name, 18);
+		fprintf(t->out, "  %s in 1000 instructions\n",
 		        s->run->instructions ? number_ratio(b, s->event[i].count * 1000, s->run->instructions, 3)
 		                             : "-");
 	}

@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/shown.h"
+
 void text_init(struct text *t, FILE *out)
 {
 	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
@@ -28,39 +30,18 @@ void text_style(struct text *t, const char *sgr)
 
 void text_heading(struct text *t, const char *fmt, ...)
 {
+	char *heading;
 	va_list ap;
 
+	va_start(ap, fmt);
+	heading = g_strdup_vprintf(fmt, ap);
+	va_end(ap);
 	fputc('\n', t->out);
 	text_style(t, "1");
-	va_start(ap, fmt);
-	vfprintf(t->out, fmt, ap);
-	va_end(ap);
+	text_outside(t->out, heading);
 	text_style(t, NULL);
 	fputc('\n', t->out);
-}
-
-/* One character at *s, with what is not UTF-8 or not printable as '?'; moves on. Returns its columns. */
-static unsigned next(const char **s, gunichar *c)
-{
-	*c = g_utf8_get_char_validated(*s, -1);
-	if (*c >= (gunichar)-2) {
-		*c = '?';
-		(*s)++;
-		return 1;
-	}
-	*s = g_utf8_next_char(*s);
-	if (g_unichar_iszerowidth(*c))
-		return 0;
-	if (!g_unichar_isprint(*c))
-		*c = '?';
-	return g_unichar_iswide(*c) ? 2 : 1;
-}
-
-static void put(struct text *t, gunichar c)
-{
-	char utf8[6];
-
-	fwrite(utf8, 1, (size_t)g_unichar_to_utf8(c, utf8), t->out);
+	g_free(heading);
 }
 
 unsigned text_bar(const struct text *t, unsigned widest)
@@ -70,43 +51,66 @@ unsigned text_bar(const struct text *t, unsigned widest)
 
 unsigned text_columns(const char *s)
 {
+	char c[SHOWN_SIZE];
 	unsigned columns = 0;
-	gunichar c;
 
 	while (*s)
-		columns += next(&s, &c);
+		columns += shown_next(&s, c);
 	return columns;
+}
+
+void text_outside(FILE *out, const char *s)
+{
+	char c[SHOWN_SIZE];
+
+	while (*s) {
+		shown_next(&s, c);
+		fputs(c, out);
+	}
 }
 
 void text_field(struct text *t, const char *s, unsigned columns, bool pad, bool keep_end)
 {
 	unsigned whole = text_columns(s), used = 0;
 	bool cut = whole > columns;
-	gunichar c;
+	char c[SHOWN_SIZE];
 
 	if (cut && keep_end && columns) {
-		for (; whole > columns - 1; whole -= next(&s, &c))
+		for (; whole > columns - 1; whole -= shown_next(&s, c))
 			;
-		put(t, 0x2026);
+		fputs("…", t->out);
 		used = 1;
 	}
 	while (*s) {
-		const char *at = s;
-		unsigned n = next(&s, &c);
+		unsigned n = shown_next(&s, c);
 
-		if (used + n > columns - (cut && !keep_end && columns ? 1 : 0)) {
-			s = at;
+		if (used + n > columns - (cut && !keep_end && columns ? 1 : 0))
 			break;
-		}
-		put(t, c);
+		fputs(c, t->out);
 		used += n;
 	}
 	if (cut && !keep_end && columns) {
-		put(t, 0x2026);
+		fputs("…", t->out);
 		used++;
 	}
 	if (pad && used < columns)
 		fprintf(t->out, "%*s", (int)(columns - used), "");
+}
+
+void text_left(struct text *t, const char *s, unsigned columns)
+{
+	unsigned whole = text_columns(s);
+
+	text_outside(t->out, s);
+	fprintf(t->out, "%*s", whole < columns ? (int)(columns - whole) : 0, "");
+}
+
+void text_right(struct text *t, const char *s, unsigned columns)
+{
+	unsigned whole = text_columns(s);
+
+	fprintf(t->out, "%*s", whole < columns ? (int)(columns - whole) : 0, "");
+	text_outside(t->out, s);
 }
 
 void text_fill(struct text *t, unsigned column, unsigned indent, const char *s)
@@ -133,7 +137,7 @@ void text_fill(struct text *t, unsigned column, unsigned indent, const char *s)
 			fputc(' ', t->out);
 			column++;
 		}
-		text_field(t, word, n, false, false);
+		text_outside(t->out, word);
 		column += n;
 		first = false;
 		s += bytes;

@@ -178,7 +178,7 @@ def _():
 @tests.case("a name that is more than one line")
 def _():
     done = cyclewise("report", "two\nlines\033[31m")
-    check(done.stderr.startswith("cyclewise: two?lines?[31m: No such file") and len(done.stderr.splitlines()) == 2, done.stderr)
+    check(done.stderr.startswith("cyclewise: two\\nlines\\x1b[31m: No such file") and len(done.stderr.splitlines()) == 2, done.stderr)
 
 
 @tests.case("values that do not fit")

@@ -89,6 +89,7 @@ static void strings(struct json *j)
 	json_string(j, NULL, "");
 	json_string(j, NULL, "q\" b\\ n\n t\t \x01 \x7f");
 	json_string(j, NULL, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82");
+	json_string(j, NULL, "\xc2\x9b\xe2\x80\xae\xf3\xa0\x80\x81"); /* what a terminal could obey */
 	json_string(j, NULL, "\xff" "a\xc3");          /* no beginning; cut short at the end */
 	json_string(j, NULL, "\xe2\x82(\xed\xa0\x80"); /* cut short by another; a surrogate */
 	json_end_array(j);
@@ -97,7 +98,7 @@ static void strings(struct json *j)
 static void test_strings(void **state)
 {
 	EXPECT(strings, "[null, \"\", \"q\\\" b\\\\ n\\u000a t\\u0009 \\u0001 \\u007f\", \"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82\", "
-	       "\"\\ufffda\\ufffd\", \"\\ufffd\\ufffd(\\ufffd\\ufffd\\ufffd\"]\n");
+	       "\"\\u009b\\u202e\\udb40\\udc01\", \"\\ufffda\\ufffd\", \"\\ufffd\\ufffd(\\ufffd\\ufffd\\ufffd\"]\n");
 }
 
 static void ratios(struct json *j)

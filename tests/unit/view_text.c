@@ -47,7 +47,12 @@ static void test_fields(void **state)
 	FIELD("漢字", 4, false, false, "漢字");
 	FIELD("漢字漢", 4, true, false, "漢… ");    /* a wide character does not fit into one column */
 	FIELD("漢字漢", 4, true, true, "…漢 ");
-	FIELD("a\033[1mb\xff", 9, false, false, "a?[1mb?");
+	FIELD("a\033[1mb\xff", 9, false, false, "a\\x1b[1m…");
+	FIELD("a\033[1mb\xff", 20, false, false, "a\\x1b[1mb\\xff");
+	FIELD("a\n\t\r\a\x7f\xc2\x9b\xe2\x80\xae\xe2\x80\xa8\xf3\xa0\x80\x81\\", 60, false, false,
+	      "a\\n\\t\\r\\x07\\x7f\\u009b\\u202e\\u2028\\U000e0001\\");
+	FIELD("ab\033", 5, true, true, "…\\x1b");
+	FIELD("e\xcc\x81", 3, true, false, "e\xcc\x81  ");
 	FIELD("", 2, true, false, "  ");
 	FIELD("abc", 0, false, false, "");
 	FIELD("abc", 1, false, true, "…");
