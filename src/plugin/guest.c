@@ -43,6 +43,22 @@ const struct syscalls *syscalls_of(const char *target)
 	return NULL;
 }
 
+/* The kernel writes a newline in a path as \012, and a backslash as it is: which it was, the files tell. */
+static void unescape(char *path)
+{
+	char *from = path, *to = path;
+
+	if (!strstr(path, "\\012") || !access(path, F_OK))
+		return;
+	while (*from) {
+		bool newline = !strncmp(from, "\\012", 4);
+
+		*to++ = newline ? '\n' : *from;
+		from += newline ? 4 : 1;
+	}
+	*to = '\0';
+}
+
 /* Calls `each` for every file mapped into this process. */
 static void maps_read(void (*each)(uint64_t start, uint64_t end, uint64_t offset, const char *path))
 {
@@ -59,6 +75,7 @@ static void maps_read(void (*each)(uint64_t start, uint64_t end, uint64_t offset
 		    line[at] != '/')
 			continue;
 		line[strcspn(line, "\n")] = '\0';
+		unescape(line + at);
 		each(start, end, offset, line + at);
 	}
 	free(line);

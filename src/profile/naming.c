@@ -78,7 +78,7 @@ static struct named_module *module_at(struct naming *n, const struct maps *maps,
 	if (!m->opened) {
 		m->opened = true;
 		m->path = g_string_chunk_insert_const(n->strings, maps_path(maps, module));
-		m->file = symbols_open(n->symbols, m->path);
+		m->file = symbols_open_at(n->symbols, m->path, maps_fd(maps, module));
 		m->build_id = m->file >= 0 ? symbols_build_id(n->symbols, m->file) : "";
 	}
 	return m;

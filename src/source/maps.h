@@ -14,6 +14,14 @@ struct maps;
 int  maps_new(struct maps **out);
 void maps_free(struct maps *m);
 
+/*
+ * A file is opened when the first instruction of it is seen, and kept, so that names are those of what ran: it may be
+ * removed or replaced later, and a path may lead nowhere from the start. Where to look beside its path: at the file of
+ * the program, which is opened now (`path`), and among what the process `pid` has open.
+ */
+void maps_program(struct maps *m, const char *path);
+void maps_process(struct maps *m, int pid);
+
 /* [start, end) now holds the file `path` from `offset` on (NULL: anonymous); replaces what it overlaps. */
 int  maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t offset, const char *path);
 void maps_remove(struct maps *m, uint64_t start, uint64_t end);
@@ -30,5 +38,6 @@ uint32_t maps_place(const struct maps *m, uint32_t insn, uint64_t *offset);
 
 uint32_t maps_modules(const struct maps *m);                   /* how many files were mapped */
 const char *maps_path(const struct maps *m, uint32_t module);  /* valid until maps_free() */
+int maps_fd(const struct maps *m, uint32_t module);            /* the file, open; -1: not kept. Until maps_free() */
 
 #endif

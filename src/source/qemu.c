@@ -107,7 +107,7 @@ static void seen(void *ctx, uint32_t insn, uint32_t module, uint64_t offset)
 
 	if (s->window)
 		window_seen(s->window, insn, module, offset);
-	if (module != MODULE_NONE && regions_seen(s->regions, insn, module, maps_path(s->maps, module), offset))
+	if (module != MODULE_NONE && regions_seen(s->regions, insn, module, s->maps, offset))
 		s->code->insn[insn].flags |= INSN_MARK;
 }
 
@@ -210,6 +210,7 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	    (ret = regions_new(&s->regions, s->symbols)) ||
 	    (ret = window_new(&s->window, &config->window, s->symbols, s->code, s->maps, s->handlers)))
 		goto fail;
+	maps_program(s->maps, config->program->path);
 	ret = fd = share(s);
 	if (ret < 0)
 		goto fail;
@@ -222,6 +223,7 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	if (ret < 0)
 		goto fail;
 	s->result.pid = s->pid;
+	maps_process(s->maps, s->pid);
 	if (config->program->other_rights)
 		note(s, "the program ran without the rights of its set-user-ID or set-group-ID bit: the emulator does "
 		        "not grant them");
@@ -266,7 +268,7 @@ static void note_illegal(struct source *s, uint32_t insn)
 	size_t size;
 
 	if (module != MODULE_NONE) {
-		int file = symbols_open(s->symbols, maps_path(s->maps, module));
+		int file = symbols_open_at(s->symbols, maps_path(s->maps, module), maps_fd(s->maps, module));
 		if (file >= 0 && symbols_address(s->symbols, file, offset, &address) &&
 		    (size = symbols_bytes(s->symbols, file, address, bytes, sizeof bytes)))
 			insn = code_add(s->code, pc, bytes, size);

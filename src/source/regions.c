@@ -97,14 +97,14 @@ static void probe(void *ctx, uint64_t address, const char *name, const char *arg
 	g_hash_table_insert(reading->module->mark, GSIZE_TO_POINTER(address), pack(mark));
 }
 
-static const struct module *module_of(struct regions *r, uint32_t module, const char *path)
+static const struct module *module_of(struct regions *r, uint32_t module, const struct maps *maps)
 {
 	while (r->module->len <= module)
 		g_ptr_array_add(r->module, NULL);
 	if (!r->module->pdata[module]) {
 		struct module *new = g_new0(struct module, 1);
 		struct reading reading = { r, new };
-		new->file = symbols_open(r->symbols, path);
+		new->file = symbols_open_at(r->symbols, maps_path(maps, module), maps_fd(maps, module));
 		if (new->file >= 0)
 			symbols_probes(r->symbols, new->file, "cyclewise", probe, &reading);
 		r->module->pdata[module] = new;
@@ -112,9 +112,9 @@ static const struct module *module_of(struct regions *r, uint32_t module, const 
 	return r->module->pdata[module];
 }
 
-bool regions_seen(struct regions *r, uint32_t insn, uint32_t module, const char *path, uint64_t offset)
+bool regions_seen(struct regions *r, uint32_t insn, uint32_t module, const struct maps *maps, uint64_t offset)
 {
-	const struct module *m = module_of(r, module, path);
+	const struct module *m = module_of(r, module, maps);
 	uint64_t address;
 
 	if (!m->mark || !symbols_address(r->symbols, m->file, offset, &address))

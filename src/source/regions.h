@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "source/maps.h"
+
 struct regions;
 
 struct mark {
@@ -27,6 +29,6 @@ struct symbols;
 int  regions_new(struct regions **out, struct symbols *symbols);
 void regions_free(struct regions *r);
 /* Static instruction `insn` at `offset` of the file `path`, the `module`-th, was first seen; true: it is a mark. */
-bool regions_seen(struct regions *r, uint32_t insn, uint32_t module, const char *path, uint64_t offset);
+bool regions_seen(struct regions *r, uint32_t insn, uint32_t module, const struct maps *maps, uint64_t offset);
 
 #endif

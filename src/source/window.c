@@ -115,7 +115,7 @@ static struct module *module_of(struct window_state *w, uint32_t module)
 		g_ptr_array_add(w->module, NULL);
 	if (!w->module->pdata[module]) {
 		struct module *m = g_new0(struct module, 1);
-		m->file = symbols_open(w->symbols, maps_path(w->maps, module));
+		m->file = symbols_open_at(w->symbols, maps_path(w->maps, module), maps_fd(w->maps, module));
 		m->role = g_hash_table_new(NULL, NULL);
 		for (m->adding = ROLE_ROI; m->adding <= ROLE_STOP; m->adding <<= 1)
 			if (m->file >= 0 && name_of(w, m->adding))

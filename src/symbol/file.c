@@ -47,15 +47,16 @@ static void read_segments(struct symbol_file *f)
 	}
 }
 
-int symbol_file_open(struct symbol_file **out, const char *path, GStringChunk *strings)
+int symbol_file_open(struct symbol_file **out, const char *path, int given, GStringChunk *strings)
 {
 	struct symbol_file *f;
 	GElf_Ehdr header;
 	struct stat st;
-	int fd = file_open(path, 0, UINT64_MAX, &st); /* mapped, not read: its size costs nothing */
+	/* Mapped, not read: its size costs nothing. */
+	int fd = given < 0 ? file_open(path, 0, UINT64_MAX, &st) : fcntl(given, F_DUPFD_CLOEXEC, 0);
 
 	if (fd < 0)
-		return fd;
+		return given < 0 ? fd : error_errno(errno, path);
 	f = g_new0(struct symbol_file, 1);
 	f->path = g_strdup(path);
 	f->fd = fd;

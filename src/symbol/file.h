@@ -30,7 +30,7 @@ struct symbol_file {
 	char *build_id;            /* hex; "" where there is none */
 	GStringChunk *strings;     /* of the `struct symbols` it belongs to; outlives it */
 	uint64_t plain_bytes;      /* demangled names made so far */
-	uint64_t kept_mangled;     /* names that were not: too long */
+	uint64_t kept_mangled;     /* names that were not: too long, or too much work */
 	char *refused;             /* the first file beside it that was not used, and why; NULL: none */
 	bool damaged;              /* part of its DWARF was passed over */
 
@@ -44,8 +44,8 @@ struct symbol_file {
 	struct debug_lines *lines;  /* lines.c; NULL until first use */
 };
 
-/* Opens an executable or shared object. 0 or -errno. */
-int  symbol_file_open(struct symbol_file **out, const char *path, GStringChunk *strings);
+/* Opens an executable or shared object, at `path` or, not negative, of `given`. 0 or -errno. */
+int  symbol_file_open(struct symbol_file **out, const char *path, int given, GStringChunk *strings);
 void symbol_file_close(struct symbol_file *f);
 /* The module, opened on first use; NULL where libdwfl cannot make sense of the file. */
 Dwfl_Module *symbol_file_module(struct symbol_file *f);
@@ -66,8 +66,8 @@ char *elf_build_id(Elf *elf);
 void symbol_file_refused(struct symbol_file *f, const char *path);
 
 /*
- * names.c: the name as people write it; `linkage` itself where it is not mangled, or would be too long (counted in
- * `f`). Valid as long as f->strings.
+ * names.c: the name as people write it; `linkage` itself where it is not mangled, or would take too much (counted
+ * in `f`). Valid as long as f->strings.
  */
 const char *demangle(struct symbol_file *f, const char *linkage);
 

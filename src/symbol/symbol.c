@@ -48,6 +48,11 @@ void symbols_free(struct symbols *s)
 
 int symbols_open(struct symbols *s, const char *path)
 {
+	return symbols_open_at(s, path, -1);
+}
+
+int symbols_open_at(struct symbols *s, const char *path, int fd)
+{
 	int number = GPOINTER_TO_INT(g_hash_table_lookup(s->by_path, path));
 	struct symbol_file *f;
 
@@ -55,7 +60,7 @@ int symbols_open(struct symbols *s, const char *path)
 		return error_errno(-number, path);
 	if (number)
 		return number - 1;
-	number = symbol_file_open(&f, path, s->strings);
+	number = symbol_file_open(&f, path, fd, s->strings);
 	if (!number) {
 		g_ptr_array_add(s->files, f);
 		number = (int)s->files->len;
@@ -88,7 +93,9 @@ void symbols_notes(const struct symbols *s, void (*each)(void *ctx, const char *
 		const struct symbol_file *f = s->files->pdata[i];
 
 		if (f->kept_mangled)
-			note(f, each, ctx, "%" PRIu64 " name%s would be too long demangled: shown as the file has %s",
+			note(f, each, ctx,
+			     "%" PRIu64 " name%s would be too long, or too much work, demangled: shown as the file has "
+			     "%s",
 			     f->kept_mangled, f->kept_mangled == 1 ? "" : "s", f->kept_mangled == 1 ? "it" : "them");
 		if (f->damaged)
 			note(f, each, ctx, "its debugging information is damaged: some lines and inlined functions are "

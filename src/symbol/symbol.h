@@ -21,6 +21,8 @@ void symbols_free(struct symbols *s);
 
 /* A file; opened once. Returns its number, or -errno (the file is then an unnamed module; not fatal). */
 int symbols_open(struct symbols *s, const char *path);
+/* The same of one that is open as `fd` (a copy is kept), whatever is at `path` now; `fd` negative: of that. */
+int symbols_open_at(struct symbols *s, const char *path, int fd);
 /* Calls `each` with a sentence, fit for a terminal, for each thing of the files that was passed over and why. */
 void symbols_notes(const struct symbols *s, void (*each)(void *ctx, const char *note), void *ctx);
 const char *symbols_build_id(struct symbols *s, int file);      /* hex, "" where there is none */

@@ -107,3 +107,8 @@ const char *maps_path(const struct maps *m, uint32_t module)
 {
 	return m->paths->pdata[module];
 }
+
+int maps_fd(const struct maps *m, uint32_t module)
+{
+	return -1;
+}
