@@ -1,10 +1,12 @@
 /*
  * cyclewise: how many cycles each instruction of a program cost, and why.
  *
- * The only file that exits. A command returns its exit status or -errno; what to say is in the error last set.
+ * The only file that exits, but for a second signal (run/signals.c). A command returns its exit status or -errno; what
+ * to say is in the error last set.
  */
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -96,12 +98,30 @@ static int invoke(const struct command *c, int argc, char **argv)
 	return ret;
 }
 
+static void on_file_size(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * What would be written beyond the user's limit on the size of files fails with an error that is said, as on a full
+ * disk. A handler, since programs that are started do not inherit it: they keep the disposition that they would have.
+ */
+static void survive_file_size(void)
+{
+	struct sigaction act = { .sa_handler = on_file_size, .sa_flags = SA_RESTART }, now;
+
+	if (!sigaction(SIGXFSZ, NULL, &now) && now.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &act, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
 	const char *name = argc > 1 ? argv[1] : "--help";
 
 	setlocale(LC_CTYPE, "C.UTF-8");
+	survive_file_size();
 	if (!strcmp(name, "--version") || !strcmp(name, "version")) {
 		printf("cyclewise %s\n", CYCLEWISE_VERSION);
 		return printed();

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "run/drive.h"
+#include "run/signals.h"
 #include "view/number.h"
 
 static void print_summary(struct query *q, const char *path)
@@ -74,5 +75,5 @@ int profiled(const struct command *c, struct invocation *call, const char *path,
 		error_put(&error);
 		return err;
 	}
-	return shown ? shown : status;
+	return shown ? shown : signals_asked() ? 128 + signals_asked() : status;
 }

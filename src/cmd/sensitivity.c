@@ -268,12 +268,16 @@ static int sensitivity_batch(void *state, const struct step_batch *b)
 	return err || !s->steps ? err : replay_log_put(s->steps, b, &nothing);
 }
 
-/* Of a run that is longer than what is kept of it, nothing is combined. */
+/* Of a run that is longer than what is kept of it, nothing is combined; nor where that is cut short. */
 static int sensitivity_finish(void *state)
 {
 	struct sensitivity *s = state;
+	guint single = s->measured->len;
+	int err = s->steps && !replay_log_full(s->steps) ? combine(s) : 0;
 
-	return s->steps && !replay_log_full(s->steps) ? combine(s) : 0;
+	if (err)
+		g_array_set_size(s->measured, single);
+	return err;
 }
 
 static int save_row(const struct sensitivity *s, struct profile *p, const char *name)

@@ -3,7 +3,7 @@
  * program enters and which addresses it accesses, and leaves everything else to the reader.
  *
  * It never ends the program and never allocates per instruction. When nobody listens any more, or in a forked
- * child, it falls silent and the program runs on.
+ * child, it falls silent and the program runs on; that the emulator ends with cyclewise the kernel sees to (launch.c).
  *
  * Which instructions of a block were begun: every instruction adds 1 to a count of its thread. When a block is
  * entered and the count is not what the block before should have made it, that one was cut short. With interface 1

@@ -221,6 +221,11 @@ int profile_commit(struct profile *p)
 	return err;
 }
 
+void profile_abandon(struct profile *p)
+{
+	discard_next(p);
+}
+
 /* May the file at `path` be taken away? 1: an earlier profile; 0: there is none, or nothing in it; -errno. */
 static int check_replaceable(const char *path)
 {

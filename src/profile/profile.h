@@ -39,6 +39,8 @@ struct sqlite3 *profile_db(struct profile *p);
  */
 int profile_begin(struct profile *p);
 int profile_commit(struct profile *p);
+/* Instead of commit: the file stays as it is, and what was built is gone from the disk. */
+void profile_abandon(struct profile *p);
 
 /* The rest is called between the two. Each 0 or -errno; a row that is set again is replaced. */
 

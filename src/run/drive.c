@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <glib.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +13,12 @@
 #include "isa/code.h"
 #include "run/lanes.h"
 #include "run/progress.h"
+#include "run/signals.h"
 #include "source/source.h"
 #include "view/json.h"
 
 /* A checkpoint is due this long after the start, then after as long again or COST times what the last one took. */
 enum { FIRST_US = 2 * 1000 * 1000, EVERY_US = 10 * 1000 * 1000, COST = 20 };
-
-static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 struct drive {
 	const struct drive_config *config;
@@ -37,41 +35,11 @@ struct drive {
 	struct replay_log *replay_log; /* NULL: nothing is kept */
 	struct kanata *log;            /* NULL: of stages nothing is logged */
 	bool looked;                   /* a second time */
+	bool unfinished;               /* a signal kept what is driven from timing all that it was to time */
 	struct profile *profile;
 	int64_t due;                   /* of the next checkpoint, microseconds of the monotonic clock */
-	struct sigaction old[G_N_ELEMENTS(forwarded)]; /* while there is a source that runs */
+	bool warned;                   /* that the last checkpoint could not be written */
 };
-
-/* What a signal handler reaches: the one source that runs. */
-static const struct source_ops *signalled_ops;
-static struct source *signalled;
-static volatile sig_atomic_t last_signal;
-
-static void on_signal(int sig)
-{
-	last_signal = sig;
-	signalled_ops->interrupt(signalled, sig);
-}
-
-static void signals_forward(struct drive *d)
-{
-	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-
-	signalled_ops = d->ops;
-	signalled = d->source;
-	last_signal = 0;
-	for (size_t i = 0; i < G_N_ELEMENTS(forwarded); i++) {
-		sigaction(forwarded[i], NULL, &d->old[i]);
-		if (d->old[i].sa_handler != SIG_IGN)
-			sigaction(forwarded[i], &act, NULL);
-	}
-}
-
-static void signals_restore(const struct drive *d)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(forwarded); i++)
-		sigaction(forwarded[i], &d->old[i], NULL);
-}
 
 /* What stands on the command line is wrong usage, whatever is wrong with it. */
 static int wrong_usage(int err)
@@ -238,7 +206,7 @@ static void save_run(struct profile *p, const struct drive *d)
 
 /*
  * How it went, as far as is known; `over`: the program has ended; `cut`: not all of it was kept; `unseen`: a second
- * look is to come.
+ * look is to come, or was cut short.
  */
 static void save_result(struct profile *p, const struct source_result *r, bool over, bool cut, bool unseen)
 {
@@ -252,8 +220,8 @@ static void save_result(struct profile *p, const struct source_result *r, bool o
 		              "first part; "
 			      "--skip and --count choose another";
 	if (over && unseen)
-		notes[nr] = "the run was cut short before it was timed a second time: nothing is predicted; --count "
-		            "ends one that is too long";
+		notes[nr] = "the run was cut short before it was timed a second time: what comes of that is missing, "
+		            "and nothing is predicted; --count ends one that is too long";
 	profile_set_list(p, "notes", notes);
 	profile_set(p, "emulator", r->emulator);
 	profile_set_int(p, "forks", r->forks);
@@ -261,7 +229,7 @@ static void save_result(struct profile *p, const struct source_result *r, bool o
 	profile_set_int(p, "lost", (int64_t)r->lost);
 	if (!over)
 		return;
-	profile_set_int(p, "complete", r->complete);
+	profile_set_int(p, "complete", r->complete && !unseen);
 	profile_set_int(p, r->signal ? "signal" : "exit_status", r->signal ? r->signal : r->exit_status);
 }
 
@@ -288,7 +256,8 @@ static int save(struct drive *d, struct profile *p, bool over)
 	if (err)
 		return err;
 	save_run(p, d);
-	save_result(p, r, over, d->replay_log && replay_log_full(d->replay_log), d->replay_log && !d->looked);
+	save_result(p, r, over, d->replay_log && replay_log_full(d->replay_log),
+	            d->unfinished || (d->replay_log && !d->looked));
 	if (d->looked)
 		profile_set_int(p, "looked", 1);
 	if (d->lanes)
@@ -297,24 +266,32 @@ static int save(struct drive *d, struct profile *p, bool over)
 		err = d->driven->save(d->state, p);
 	if (!err && d->looked)
 		err = d->config->second->save(d->state, p);
-	if (err)
+	if (err) {
+		profile_abandon(p);
 		return err;
+	}
 	profile_totals(p);
 	profile_instructions(p, d->code, d->ops->maps(d->source), r->pid);
 	return profile_commit(p);
 }
 
-static int checkpoint(struct drive *d)
+/*
+ * One that cannot be written is left out: the program goes on, and the file stays as the last one left it. It is said
+ * once until there is one again.
+ */
+static void checkpoint(struct drive *d, struct progress *progress)
 {
 	int64_t now = g_get_monotonic_time();
 	int err;
 
 	if (!d->config->path || now < d->due)
-		return 0;
+		return;
 	err = save(d, d->profile, false);
+	if (err && !d->warned)
+		progress_warn(progress, error_get(), "the program runs on, and this is tried again later");
+	d->warned = err;
 	d->due = g_get_monotonic_time();
 	d->due += MAX((int64_t)EVERY_US, (d->due - now) * COST);
-	return err;
 }
 
 /* The last one. Where the file cannot take it, the profile moves to memory: the report is not lost with it. */
@@ -362,6 +339,7 @@ static int start(struct drive *d)
 		.program = &d->program, .argv = d->config->argv, .qemu_cpu = d->desc.qemu_cpu, .window = o->window,
 		.stdout_to_stderr = d->config->stdout_to_stderr,
 	};
+	sigset_t mask;
 	int err = code_new(&d->code, &code);
 
 	if (err)
@@ -378,11 +356,12 @@ static int start(struct drive *d)
 		return err;
 	source.code = d->code;
 	d->ops = source_find("qemu");
+	signals_hold(&mask);
+	source.mask = &mask;
 	err = d->ops->open(&d->source, &source);
+	signals_begin(d->ops, d->source, &mask);
 	if (err)
 		return err;
-	/* At once: the program runs, and is not to go on alone where a signal comes while the rest is made ready. */
-	signals_forward(d);
 	d->run = (struct run){
 		.desc = &d->desc, .code = d->code, .regions = d->ops->regions(d->source), .period = o->period,
 		.seed = o->seed,
@@ -423,16 +402,20 @@ static void answer(struct drive *d, uint32_t thread)
 	d->ops->answer(d->source, &counters);
 }
 
+/* After an error the program still runs to its end; nobody looks at what it does. */
 static int pump(struct drive *d)
 {
 	struct progress progress;
 	struct step_batch b;
+	struct error error = { .status = 0 };
 	int more, err = 0;
 
 	d->due = g_get_monotonic_time() + FIRST_US;
 	progress_init(&progress, d->config->wanted.progress);
-	while (!err && (more = d->ops->read(d->source, &b)) > 0) {
-		if (d->replay_log && replay_log_full(d->replay_log))
+	while ((more = d->ops->read(d->source, &b)) > 0) {
+		if (signals_asked())
+			d->ops->cut(d->source);
+		if (err || (d->replay_log && replay_log_full(d->replay_log)))
 			continue;
 		if (d->lanes)
 			err = lanes_batch(d->lanes, &b);
@@ -441,15 +424,24 @@ static int pump(struct drive *d)
 		if (!err && b.asks)
 			answer(d, b.thread);
 		progress_batch(&progress, &b);
-		if (!err)
-			err = checkpoint(d);
+		if (err)
+			error = *error_get();
+		else
+			checkpoint(d, &progress);
 	}
+	if (!err && more)
+		error = *error_get();
+	signals_program_ended();
 	progress_fini(&progress);
 	if (d->lanes)
 		lanes_finish(d->lanes);
-	if (d->driven && !err)
-		err = d->driven->finish(d->state);
-	return err ? err : more;
+	if (err || more) {
+		error_put(&error);
+		return err ? err : more;
+	}
+	err = d->driven ? d->driven->finish(d->state) : 0;
+	d->unfinished = err == -ECANCELED;
+	return d->unfinished ? 0 : err;
 }
 
 static int nothing_counted(const struct window *w, const struct source_result *r)
@@ -488,7 +480,7 @@ static int write_log(struct drive *d)
 	return err;
 }
 
-/* The program has ended, and what the first look found has been saved: a signal ends cyclewise now. */
+/* The program has ended, and what the first look found has been saved: where a signal ends this one, that is all. */
 static int look_again(struct drive *d)
 {
 	struct query *q;
@@ -501,9 +493,16 @@ static int look_again(struct drive *d)
 	err = d->config->second->look(d->state, d->replay_log, q);
 	query_free(q);
 	if (err)
-		return err;
+		return err == -ECANCELED ? 0 : err;
 	d->looked = true;
 	return save_last(d);
+}
+
+/* Whoever ends the program so does not wait for more. */
+static bool cut_short(const struct source_result *r)
+{
+	return signals_asked() || r->signal == SIGINT || r->signal == SIGTERM || r->signal == SIGHUP ||
+	       r->signal == SIGQUIT || r->signal == SIGALRM;
 }
 
 static int run(struct drive *d, int *status)
@@ -515,9 +514,7 @@ static int run(struct drive *d, int *status)
 	err = pump(d);
 	error = *error_get();
 	saved = save_last(d);
-	signals_restore(d);
-
-	*status = last_signal ? 128 + last_signal : r->signal ? 128 + r->signal : r->exit_status;
+	*status = r->signal ? 128 + r->signal : r->exit_status;
 	if (err) {
 		error_put(&error);
 		return err;
@@ -528,7 +525,7 @@ static int run(struct drive *d, int *status)
 		return nothing_counted(&d->config->wanted.window, r);
 	if (d->log)
 		return write_log(d);
-	return d->replay_log && !last_signal ? look_again(d) : 0;
+	return d->replay_log && !cut_short(r) ? look_again(d) : 0;
 }
 
 int drive(struct profile **out, int *status, const struct drive_config *config)
@@ -546,8 +543,6 @@ int drive(struct profile **out, int *status, const struct drive_config *config)
 	if (!err) {
 		err = run(d, status);
 	} else {
-		if (d->source)
-			signals_restore(d);
 		if (d->profile)
 			profile_close(g_steal_pointer(&d->profile));
 	}
@@ -559,6 +554,7 @@ int drive(struct profile **out, int *status, const struct drive_config *config)
 		config->second->close(d->state);
 	replay_log_free(d->replay_log);
 	kanata_free(d->log);
+	signals_end();
 	if (d->source)
 		d->ops->close(d->source);
 	code_free(d->code);

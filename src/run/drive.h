@@ -44,7 +44,7 @@ struct driven {
 	int  (*open)(void **state, const struct driven_run *run); /* what `run` points to outlives the state. 0 or
 	                                                           * -errno */
 	int  (*batch)(void *state, const struct step_batch *b); /* 0 or -errno */
-	int  (*finish)(void *state);   /* all streams have ended; 0 or -errno */
+	int  (*finish)(void *state);   /* all streams have ended; 0 or -errno, -ECANCELED where signals_asked() */
 	int  (*save)(void *state, struct profile *p); /* between profile_begin() and profile_commit(); 0 or -errno */
 	void (*close)(void *state);    /* NULL is fine */
 };
@@ -56,7 +56,7 @@ struct driven {
 struct second_look {
 	int  (*open)(void **state, const struct driven_run *run); /* as of struct driven: what is wrong with options,
 	                                                           * say */
-	/* `q`: of the first look. 0 or -errno */
+	/* `q`: of the first look. 0 or -errno, -ECANCELED where signals_asked() */
 	int  (*look)(void *state, const struct replay_log *steps, struct query *q);
 	int  (*save)(void *state, struct profile *p);
 	void (*close)(void *state);    /* NULL is fine */
@@ -76,8 +76,8 @@ struct drive_config {
 };
 
 /*
- * *status gets the exit status that cyclewise is to have: the program's own, 128 + the signal that ended it, 130 on
- * Ctrl-C.
+ * *status gets the exit status that cyclewise is to have: the program's own, 128 + the signal that ended it. Where a
+ * signal asks cyclewise to end after that, signals_asked() has it.
  *
  * 0 or -errno. *out gets the profile wherever the program ran, after an error too: what could be saved, in memory
  * where the file could not be written. NULL where nothing ran. The caller closes it.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "view/number.h"
+#include "view/text.h"
 
 enum { EVERY_US = 500000 };
 
@@ -38,11 +39,28 @@ void progress_batch(struct progress *p, const struct step_batch *b)
 	fflush(stderr);
 }
 
-void progress_fini(struct progress *p)
+static void erase(struct progress *p)
 {
 	if (p->drawn) {
 		fputs("\r\033[K", stderr);
 		fflush(stderr);
 	}
-	p->drawn = p->shown = false;
+	p->drawn = false;
+}
+
+void progress_warn(struct progress *p, const struct error *e, const char *consequence)
+{
+	struct text t;
+
+	erase(p);
+	text_init(&t, stderr);
+	fputs("cyclewise: ", stderr);
+	text_field(&t, e->what, text_columns(e->what), false, false);
+	fprintf(stderr, ": %s: %s\n", e->why, consequence);
+}
+
+void progress_fini(struct progress *p)
+{
+	erase(p);
+	p->shown = false;
 }

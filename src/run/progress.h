@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "source/source.h"
 
 struct progress {
@@ -19,6 +20,8 @@ struct progress {
 void progress_init(struct progress *p, bool wanted);
 /* Counts a batch, and draws the line anew if the last is half a second old. */
 void progress_batch(struct progress *p, const struct step_batch *b);
+/* Says in a line of its own, on whatever standard error is, what has gone wrong and what follows from it. */
+void progress_warn(struct progress *p, const struct error *e, const char *consequence);
 /* Erases the line. */
 void progress_fini(struct progress *p);
 

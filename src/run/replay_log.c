@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "base/error.h"
+#include "run/signals.h"
 
 /* What a batch looks ahead is in the next one again, which a window of some batches finds. */
 enum { LEVEL = 1, WINDOW_LOG = 21 };
@@ -231,8 +232,11 @@ int replay_log_read(struct replay_reader *r, struct step_batch *b, const struct 
 {
 	struct foreseen *seen = &r->foreseen;
 	struct head head;
-	int more = get(r, &head, sizeof head);
+	int more;
 
+	if (signals_asked())
+		return error_set(ECANCELED, "signal", "cyclewise was asked to end");
+	more = get(r, &head, sizeof head);
 	if (more <= 0)
 		return more;
 	if (head.n + head.ahead > r->room_steps) {

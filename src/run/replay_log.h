@@ -31,7 +31,10 @@ int  replay_log_end(struct replay_log *s);
 /* A reader is at the start of an ended replay log, which must outlive it; others may read beside it. 0 or -errno. */
 int  replay_reader_new(struct replay_reader **out, const struct replay_log *s);
 void replay_reader_free(struct replay_reader *r);
-/* 1: the next batch, valid until the next call; 0: that was the last; -errno. `f` is of the reader. */
+/*
+ * 1: the next batch, valid until the next call; 0: that was the last; -errno, -ECANCELED where signals_asked(). `f` is
+ * of the reader.
+ */
 int  replay_log_read(struct replay_reader *r, struct step_batch *b, const struct foreseen **f);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,19 @@ static int find_emulator(struct emulator *e, enum isa isa)
 	return ret;
 }
 
+/*
+ * Of the real-time signals the C library keeps the lowest, and newer emulators some more: the program's begin behind.
+ *
+ * Ref: QEMU linux-user/signal.c, signal_table_init()
+ */
+static int realtime_shift(unsigned major, unsigned minor)
+{
+	enum { KERNEL_FIRST = 32 };
+	int kept = major > 9 ? 2 : major > 8 || (major == 8 && minor >= 2) ? 1 : 0;
+
+	return SIGRTMIN - KERNEL_FIRST + kept;
+}
+
 /* The interface of its plugins; -errno. */
 static int find_version(struct emulator *e)
 {
@@ -83,6 +97,7 @@ static int find_version(struct emulator *e)
 		error_remedy("7.2 or newer is needed");
 		return -ENOTSUP;
 	}
+	e->realtime = realtime_shift(major, minor);
 	return major < 9 ? 1 : 2;
 }
 
@@ -138,9 +153,21 @@ static int find_libraries(struct emulator *e, const struct program *program)
 	return ret;
 }
 
+/* How the user has it; with SIG_IGN there would be no telling how the emulator ends, and it is as usual for us. */
+static struct sigaction children = { .sa_handler = SIG_DFL };
+
+static void wait_for_children(void)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL }, now;
+
+	if (!sigaction(SIGCHLD, &usual, &now) && now.sa_handler == SIG_IGN)
+		children = now;
+}
+
 int emulator_find(struct emulator *out, const struct program *program)
 {
 	*out = (struct emulator){ 0 };
+	wait_for_children();
 	int ret = find_emulator(out, program->isa);
 	if (ret)
 		return ret;
@@ -199,9 +226,15 @@ static char **environment(void)
 	return (char **)g_ptr_array_free(a, FALSE);
 }
 
-/* In the child. Returns only where it failed, with errno set. */
-static void become(const struct source_config *config, char **argv, char **env, int fd)
+/* In the child, `parent`'s. Returns only where it failed, with errno set. */
+static void become(const struct source_config *config, char **argv, char **env, int fd, pid_t parent)
 {
+	/* It ends with us, however we end: what it does would be for nobody. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(EXIT_FAILED);
+	sigaction(SIGCHLD, &children, NULL);
+	if (config->mask)
+		sigprocmask(SIG_SETMASK, config->mask, NULL);
 	personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
 	if (config->stdout_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return;
@@ -224,9 +257,9 @@ pid_t emulator_start(const struct emulator *e, const struct source_config *confi
 		return error_errno(code, e->path);
 	}
 	char **argv = arguments(e, config, high), **env = environment();
-	pid_t pid = fork();
+	pid_t us = getpid(), pid = fork();
 	if (!pid) {
-		become(config, argv, env, high);
+		become(config, argv, env, high, us);
 		code = errno;
 		if (write(report[1], &code, sizeof code) < 0)
 			_exit(EXIT_FAILED);

@@ -15,6 +15,7 @@ struct emulator {
 	char prefix[PATH_MAX];     /* -L: where the program's libraries are looked for first; empty: the emulator's
 	                            * own choice */
 	char version[256];         /* "qemu-x86_64 7.2.22" */
+	int realtime;              /* it takes real-time signals for those of the program that are so much lower */
 };
 
 /* The file name of a dynamic program's interpreter in `out`. 1; 0: it has none; -errno. */

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "source/decode.h"
 #include "source/intake.h"
 #include "source/launch.h"
+#include "source/process.h"
 #include "source/source.h"
 #include "source/window.h"
 
@@ -33,8 +33,6 @@ enum {
 	BATCH = 8192,
 	NAP_NS = 200 * 1000,       /* at first, doubling while nothing comes */
 	NAP_MAX_NS = 5 * 1000 * 1000,
-	AGAIN_MS = 2000,           /* a second signal within this time ends the program */
-	CLOSE_MS = 1000,           /* what it gets to end by itself when the source is closed */
 };
 
 /* The reader's side of a lane while a thread is on it. */
@@ -63,14 +61,9 @@ struct source {
 	bool asked;                /* by the thread of `handed`, and not answered yet */
 	long nap_ns;
 
-	pid_t pid;
-	bool reaped;
-	int status;                /* of waitpid() */
-	int tty;                   /* controlling terminal; -1: none */
-	volatile sig_atomic_t interrupted;
-	volatile int64_t interrupted_ms;
-
+	struct process process;
 	bool over;                 /* nothing can be counted any more: the plugin was told to stop */
+	bool cut;                  /* nor is anything wanted */
 	uint64_t begun, merged, restarted; /* of threads that have ended */
 	bool counted;              /* what every thread began is known */
 	uint64_t expected;         /* the sum of that */
@@ -92,14 +85,6 @@ static void note(struct source *s, const char *format, ...)
 		}
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* blocks_hooks.seen */
 static void seen(void *ctx, uint32_t insn, uint32_t module, uint64_t offset)
 {
@@ -119,8 +104,10 @@ static int size_memory(int fd, size_t bytes)
 
 	getrlimit(RLIMIT_FSIZE, &limit);
 	lifted = (struct rlimit){ limit.rlim_max, limit.rlim_max };
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	sigaction(SIGXFSZ, &ignore, &action);
-	setrlimit(RLIMIT_FSIZE, &lifted);
+	if (setrlimit(RLIMIT_FSIZE, &none)) /* not root */
+		setrlimit(RLIMIT_FSIZE, &lifted);
 	int code = ftruncate(fd, (off_t)bytes) ? errno : 0;
 	setrlimit(RLIMIT_FSIZE, &limit);
 	sigaction(SIGXFSZ, &action, NULL);
@@ -157,25 +144,23 @@ static const uint64_t *words_at(const struct source *s, size_t offset)
 	return (const uint64_t *)(const void *)((const char *)s->wire + offset);
 }
 
-static void reap(struct source *s)
+static void qemu_pass(struct source *s, const siginfo_t *info) { process_pass(&s->process, info); }
+static bool qemu_running(const struct source *s) { return process_running(&s->process); }
+
+static void qemu_cut(struct source *s)
 {
-	if (!s->reaped && waitpid(s->pid, &s->status, WNOHANG) == s->pid)
-		s->reaped = true;
+	s->over = s->cut = true;
+	s->wire->stop = 1;
 }
+
 
 static void qemu_close(struct source *s)
 {
 	if (!s)
 		return;
-	if (s->pid > 0 && !s->reaped) {
+	if (s->process.pid > 0) {
 		s->wire->stop = 1;
-		kill(s->pid, SIGTERM);
-		for (int ms = 0; ms < CLOSE_MS && !s->reaped; ms++) {
-			nanosleep(&(const struct timespec){ .tv_nsec = 1000 * 1000 }, NULL);
-			reap(s);
-		}
-		if (!s->reaped && !kill(s->pid, SIGKILL))
-			waitpid(s->pid, NULL, 0);
+		process_close(&s->process);
 	}
 	for (size_t i = 0; i < WIRE_LANES; i++) {
 		decoder_fini(&s->lane[i].decoder);
@@ -190,8 +175,6 @@ static void qemu_close(struct source *s)
 		g_hash_table_destroy(s->handlers);
 	if (s->wire)
 		munmap(s->wire, wire_bytes());
-	if (s->tty >= 0)
-		close(s->tty);
 	g_free(s);
 }
 
@@ -203,7 +186,6 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	int fd = -1;
 
 	*s = (struct source){ .code = config->code, .nap_ns = NAP_NS, .counted = true };
-	s->tty = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	s->handlers = g_hash_table_new(NULL, NULL);
 	int ret = emulator_find(&emulator, config->program);
 	if (ret || (ret = symbols_new(&s->symbols)) || (ret = maps_new(&s->maps)) ||
@@ -219,11 +201,12 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	blocks_init(&s->blocks, s->code, s->maps, &definitions, (struct blocks_hooks){ seen, s });
 	s->blocks.flags = s->window ? 0 : STEP_COUNTED;
 	g_strlcpy(s->result.emulator, emulator.version, sizeof s->result.emulator);
-	s->pid = ret = emulator_start(&emulator, config, fd);
+	s->process.realtime = emulator.realtime;
+	s->process.pid = ret = emulator_start(&emulator, config, fd);
 	if (ret < 0)
 		goto fail;
-	s->result.pid = s->pid;
-	maps_process(s->maps, s->pid);
+	s->result.pid = s->process.pid;
+	maps_process(s->maps, s->process.pid);
 	if (config->program->other_rights)
 		note(s, "the program ran without the rights of its set-user-ID or set-group-ID bit: the emulator does "
 		        "not grant them");
@@ -235,24 +218,6 @@ fail:
 		close(fd);
 	qemu_close(s);
 	return ret;
-}
-
-/* Only what is safe in a signal handler. */
-static void qemu_interrupt(struct source *s, int sig)
-{
-	bool ours = s->tty >= 0 && tcgetpgrp(s->tty) == getpgrp() && (sig == SIGINT || sig == SIGQUIT);
-	int64_t now = now_ms();
-	int code = errno;
-
-	if (s->pid > 0 && !s->reaped) {
-		if (s->interrupted && now - s->interrupted_ms < AGAIN_MS)
-			kill(s->pid, SIGKILL);
-		else if (!ours) /* else the terminal has sent it to the program as well */
-			kill(s->pid, sig);
-	}
-	s->interrupted_ms = now;
-	s->interrupted = sig;
-	errno = code;
 }
 
 /*
@@ -293,7 +258,7 @@ static void note_illegal(struct source *s, uint32_t insn)
 
 static bool died_of_fault(const struct source *s)
 {
-	int sig = s->reaped && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
+	int sig = s->process.signal;
 	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP;
 }
 
@@ -306,7 +271,7 @@ static bool died_of_illegal(const struct source *s, const struct step *last)
 {
 	unsigned open = 0;
 
-	if (!last || !died_of_fault(s) || WTERMSIG(s->status) != SIGILL)
+	if (!last || !died_of_fault(s) || s->process.signal != SIGILL)
 		return false;
 	for (unsigned i = 0; i < WIRE_LANES; i++)
 		open += s->lane[i].open;
@@ -387,7 +352,7 @@ static int hand_out(struct source *s, struct lane *l, struct step_batch *out, si
 static int lane_read(struct source *s, unsigned i, struct step_batch *out, bool *progress)
 {
 	struct lane *l = &s->lane[i];
-	bool dead = s->reaped;
+	bool dead = s->process.ended;
 	uint32_t state = atomic_load_explicit(&s->wire->lane[i].state, memory_order_acquire);
 
 	if (!l->open) {
@@ -436,10 +401,16 @@ static int finish(struct source *s)
 	char text[256];
 
 	blocks_apply_all(&s->blocks);
-	r->exit_status = WIFEXITED(s->status) ? WEXITSTATUS(s->status) : 0;
-	r->signal = WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
+	r->exit_status = s->process.exit_status;
+	r->signal = s->process.signal;
 	r->ran = r->instructions > 0;
 	if (!r->ran) {
+		if (r->signal && !died_of_fault(s)) {
+			int err = error_set(EINTR, r->emulator, "signal %d ended the program before it began",
+			                    r->signal);
+			error_status(128 + r->signal);
+			return err;
+		}
 		if (!w->attached && r->signal)
 			return error_set(EIO, r->emulator,
 			                 "the emulator was killed by signal %d before the program began", r->signal);
@@ -460,7 +431,7 @@ static int finish(struct source *s)
 	r->forks = w->forks;
 	r->execs = w->execs;
 	r->window_seen = !s->window || window_entered(s->window);
-	r->complete = !s->interrupted && (s->over || (!r->signal && !r->lost && !w->unfollowed && !r->execs));
+	r->complete = !s->cut && (s->over || (!r->signal && !r->lost && !w->unfollowed && !r->execs));
 	if (r->forks)
 		note(s, "%" PRIu32 " child process%s not profiled", r->forks, r->forks == 1 ? " was" : "es were");
 	if (r->execs)
@@ -514,7 +485,7 @@ static int qemu_read(struct source *s, struct step_batch *out)
 	}
 	for (;;) {
 		bool progress = false, open = false;
-		reap(s); /* before the lanes are looked at: what they hold then is all */
+		process_look(&s->process); /* before the lanes are looked at: what they hold then is all */
 		blocks_pull(&s->blocks);
 		if (s->blocks.ring.broken)
 			intake_silence(&s->intake, s->wire);
@@ -528,7 +499,7 @@ static int qemu_read(struct source *s, struct step_batch *out)
 			}
 			open |= s->lane[i].open;
 		}
-		if (s->reaped && !open)
+		if (s->process.ended && !open)
 			return finish(s);
 		nap(s, progress);
 	}
@@ -544,7 +515,9 @@ const struct source_ops source_qemu = {
 	.open = qemu_open,
 	.read = qemu_read,
 	.answer = qemu_answer,
-	.interrupt = qemu_interrupt,
+	.pass = qemu_pass,
+	.running = qemu_running,
+	.cut = qemu_cut,
 	.maps = qemu_maps,
 	.regions = qemu_regions,
 	.result = qemu_result,

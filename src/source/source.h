@@ -4,6 +4,7 @@
 #ifndef CYCLEWISE_SOURCE_SOURCE_H
 #define CYCLEWISE_SOURCE_SOURCE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ struct source_config {
 	const char *qemu_cpu;      /* what -cpu gets */
 	struct window window;
 	bool stdout_to_stderr;     /* the program's standard output goes to standard error */
+	const sigset_t *mask;      /* signals that the program begins with blocked; NULL: those of the caller */
 };
 
 /* Steps of one thread. Valid until the next source_read(). */
@@ -61,7 +63,7 @@ struct source_result {
 	bool ran;                  /* the program started */
 	int exit_status;           /* as _exit(2) got it */
 	int signal;                /* that ended it, 0: none */
-	bool complete;             /* false: cut short (signal to cyclewise, emulator killed, records lost) */
+	bool complete;             /* false: cut short (killed by a signal, emulator killed, records lost, cut()) */
 	bool window_seen;          /* the region of interest was entered */
 	const char *window_unknown;/* a name of the window that no file has that code was run of; NULL: none */
 	uint64_t instructions;     /* STEP_INSN handed on so far; in the end checked against what the plugin counted */
@@ -85,11 +87,15 @@ struct source_ops {
 	 */
 	void (*answer)(struct source *s, const struct counters *counters);
 	/*
-	 * Safe from a signal handler: passes `sig` to the program, unless the terminal has done so already (SIGINT,
-	 * SIGQUIT). What the program makes of it is its own affair, and read() goes on until it ends; a second signal
-	 * within two seconds kills it. The result is then not complete.
+	 * Safe from a signal handler: passes a signal on to the program. What the program makes of it is its own
+	 * affair, and read() goes on until it ends. While the program is stopped, read() stops the caller's process, by
+	 * the same signal; SIGCONT that is passed lets the program go on, unless it has had one itself.
 	 */
-	void (*interrupt)(struct source *s, int sig);
+	void (*pass)(struct source *s, const siginfo_t *info);
+	/* Safe from a signal handler: whether the program has not ended yet. */
+	bool (*running)(const struct source *s);
+	/* What was sent and not read is not wanted any more, and the result not complete: read() ends soon. */
+	void (*cut)(struct source *s);
 	const struct maps *(*maps)(const struct source *s);
 	const struct regions *(*regions)(const struct source *s);
 	const struct source_result *(*result)(const struct source *s);

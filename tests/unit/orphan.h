@@ -1,4 +1,4 @@
-/* A program that goes on when cyclewise, here a child that kills itself, has gone. */
+/* What becomes of a program when cyclewise, here a child that kills itself, has gone. */
 #ifndef CYCLEWISE_TESTS_ORPHAN_H
 #define CYCLEWISE_TESTS_ORPHAN_H
 

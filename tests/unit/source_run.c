@@ -422,7 +422,7 @@ static void on_alarm(int sig)
 	if (ready < 0 || poll(&said, 1, 0) <= 0)
 		return;
 	ready = -1;
-	interrupted->g.ops->interrupt(interrupted->g.source, SIGTERM);
+	interrupted->g.ops->pass(interrupted->g.source, &(const siginfo_t){ .si_signo = SIGTERM });
 }
 
 /* A signal to cyclewise while the program waits for input. */
@@ -475,7 +475,7 @@ static void killed_emulator(void **state)
 	run_close(&r);
 }
 
-/* cyclewise dies after `batches` batches: the program runs on to its end. */
+/* cyclewise dies after `batches` batches: the program ends with it. */
 static void dies(unsigned batches)
 {
 	int out[2];
@@ -490,7 +490,7 @@ static void dies(unsigned batches)
 			run_read(&r);
 		raise(SIGKILL);
 	}
-	orphan_says(pid, out, "done\n");
+	orphan_says(pid, out, "");
 }
 
 static void dead_reader(void **state)
