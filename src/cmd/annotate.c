@@ -19,7 +19,9 @@ const struct command command_annotate = {
 	        "In its place may "
 		"stand an instruction as reports name it, FUNCTION+OFFSET or an address: printed is the function that "
 	        "it is in or, of code "
-		"without names, what was executed around it.",
+		"without names, what was executed around it.\n\n"
+		"Of a function that was inlined, each call that was inlined is shown, too, and all of them together by "
+		"source line. What was inlined into it counts as its own.",
 	.groups = OPTIONS_LIST | OPTIONS_CODE,
 	.run = run,
 };
@@ -43,7 +45,7 @@ static int find(struct view_request *r, const char *operand)
 	int err;
 
 	if (named_place(operand))
-		return named_function(r->query, operand, &r->function);
+		return named_code(r->query, operand, &r->function, &r->inlined, &r->nr_inlined);
 	insns = g_ptr_array_new();
 	err = named_insns(r->query, operand, insns);
 	if (!err) {

@@ -8,22 +8,66 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "symbol/symbol.h"
 
 enum { CANDIDATES = 8 };
+
+/* What the files of the profile's modules, where they are still the same, have of a function that was not executed. */
+enum left { LEFT_UNKNOWN, LEFT_NOTHING, LEFT_CODE };
+
+static void has_code(void *ctx, uint64_t address, uint64_t size)
+{
+	(void)address;
+	(void)size;
+	*(enum left *)ctx = LEFT_CODE;
+}
+
+static enum left left_of(const struct query_function *f, size_t n, const char *name)
+{
+	enum left left = LEFT_UNKNOWN;
+	GHashTable *seen;
+	struct symbols *s;
+	int file;
+
+	if (symbols_new(&s))
+		return LEFT_UNKNOWN;
+	seen = g_hash_table_new(g_str_hash, g_str_equal);
+	for (size_t i = 0; i < n && left != LEFT_CODE; i++) {
+		if (!f[i].module || !g_hash_table_add(seen, (gpointer)(uintptr_t)f[i].module))
+			continue;
+		file = symbols_open(s, f[i].module);
+		if (file < 0 || strcmp(f[i].build_id ? f[i].build_id : "", symbols_build_id(s, file)))
+			continue;
+		symbols_find(s, file, name, has_code, &left);
+		if (symbols_find_inlined(s, file, name, has_code, &left) > 0 && left == LEFT_UNKNOWN)
+			left = LEFT_NOTHING;
+	}
+	g_hash_table_destroy(seen);
+	symbols_free(s);
+	return left;
+}
 
 static int unknown(struct query *q, const char *name)
 {
 	const struct query_function *f;
+	const struct query_inlined *c;
 	struct nearest near = { .name = name };
-	size_t n;
+	size_t n, nr_inlined;
 
-	if (query_functions(q, &f, &n))
+	if (query_functions(q, &f, &n) || query_inlined(q, &c, &nr_inlined))
 		return -EINVAL;
+	for (size_t i = 0; i < nr_inlined; i++)
+		nearest_offer(&near, c[i].symbol);
 	for (size_t i = 0; i < n; i++) {
 		if (f[i].symbol)
 			nearest_offer(&near, f[i].symbol);
 		if (f[i].linkage)
 			nearest_offer(&near, f[i].linkage);
+	}
+	if (left_of(f, n, name) == LEFT_NOTHING) {
+		error_set(ENOENT, name, "the compiler left no code of this function");
+		error_remedy("its calls were optimised away; annotate the function that had them");
+		return -ENOENT;
 	}
 	error_set(ENOENT, name, "no function of this name was executed");
 	if (!strcmp(name, "(no symbol)") || !strcmp(name, "(JIT code)"))
@@ -63,6 +107,33 @@ int named_function(struct query *q, const char *name, const struct query_functio
 	if (!err)
 		*out = f[0];
 	return err;
+}
+
+int named_code(struct query *q, const char *name, const struct query_function **f,
+               const struct query_inlined *const **inlined, size_t *nr)
+{
+	const struct query_function *const *found;
+	const struct query_inlined **same;
+	size_t functions, kept = 0;
+	int err = query_find(q, name, &found, &functions);
+
+	*f = NULL;
+	if (!err)
+		err = query_find_inlined(q, name, inlined, nr);
+	if (err)
+		return err;
+	if (*nr && (!functions || name_match(name, (*inlined)[0]->linkage, (*inlined)[0]->symbol) >
+	                                  name_match(name, found[0]->linkage, found[0]->symbol)))
+		return 0;
+	err = named_function(q, name, f);
+	if (err)
+		return err;
+	same = (const struct query_inlined **)(uintptr_t)*inlined;
+	for (size_t i = 0; i < *nr; i++)
+		if (!strcmp(same[i]->symbol, (*f)->symbol) && !g_strcmp0(same[i]->module, (*f)->module))
+			same[kept++] = same[i];
+	*nr = kept;
+	return 0;
 }
 
 /* --- instructions ------------------------------------------------------------------------------------ */

@@ -11,6 +11,13 @@
 /* The one executed function that `name` can mean. 0, -ENOENT, or -EINVAL where it can mean several; with remedies. */
 int named_function(struct query *q, const char *name, const struct query_function **out);
 
+/*
+ * The code that `name` can mean: one executed function, or NULL in *f where it was inlined everywhere; and in *inlined
+ * [*nr] those of its name that were inlined. Errors as above.
+ */
+int named_code(struct query *q, const char *name, const struct query_function **f,
+               const struct query_inlined *const **inlined, size_t *nr);
+
 /* Whether `place` is FUNCTION+OFFSET or an address, whatever there is. 0 or -EINVAL, with a remedy. */
 int named_place(const char *place);
 /*

@@ -34,7 +34,8 @@ const struct option_row option_rows[] = {
 	    "core would; or full, the default: they are executed, too, so that their loads fill and pollute the "
 	    "caches."),
 	ROW("roi", 0, OPTIONS_RUN, OPTION_TEXT, WORDS_NONE, window.roi, "FUNCTION",
-	    "Counts only from each entry of FUNCTION to its return, with all it calls; each thread by itself."),
+	    "Counts only from each entry of FUNCTION to its return, with all it calls, where it was inlined, too; each "
+	    "thread by itself."),
 	ROW("start-after", 0, OPTIONS_RUN, OPTION_TEXT, WORDS_NONE, window.start_after, "SYMBOL",
 	    "Counts from the first return of SYMBOL. What runs before it warms caches, TLBs and predictors, and is not "
 	    "counted."),

@@ -27,6 +27,12 @@ static int list_insns(struct profile *p, GArray *list)
 	return rc == SQLITE_DONE ? 0 : profile_failed(p, p->next, rc);
 }
 
+static void mark_source(struct naming *n, uint32_t source)
+{
+	if (source)
+		g_array_index(n->sources, struct named_source, source - 1).id = 1;
+}
+
 /*
  * Marks what the listed instructions use, with id 1. Sources of functions count as used, too.
  */
@@ -34,7 +40,10 @@ static void mark_used(struct naming *n, const GArray *list)
 {
 	const struct named *insn;
 	struct named_function *f;
+	struct named_inline *inlined;
 
+	for (guint i = 0; i < n->inlines->len; i++)
+		g_array_index(n->inlines, struct named_inline, i).id = 0;
 	for (guint i = 0; i < n->modules->len; i++)
 		g_array_index(n->modules, struct named_module, i).id = 0;
 	for (guint i = 0; i < n->functions->len; i++)
@@ -45,20 +54,23 @@ static void mark_used(struct naming *n, const GArray *list)
 		insn = naming_at(n, g_array_index(list, uint32_t, i));
 		if (insn->module != MODULE_NONE)
 			g_array_index(n->modules, struct named_module, insn->module).id = 1;
-		if (insn->source)
-			g_array_index(n->sources, struct named_source, insn->source - 1).id = 1;
+		mark_source(n, insn->source);
 		for (uint32_t j = 0; j < insn->nr_frames; j++) {
-			uint32_t source = g_array_index(n->frames, struct named_frame, insn->frame + j).source;
+			const struct named_frame *frame;
 
-			if (source)
-				g_array_index(n->sources, struct named_source, source - 1).id = 1;
+			frame = &g_array_index(n->frames, struct named_frame, insn->frame + j);
+			mark_source(n, frame->source);
+			if (!frame->function)
+				continue;
+			inlined = &g_array_index(n->inlines, struct named_inline, frame->function - 1);
+			inlined->id = 1;
+			mark_source(n, inlined->source);
 		}
 		if (!insn->function)
 			continue;
 		f = &g_array_index(n->functions, struct named_function, insn->function - 1);
 		f->id = 1;
-		if (f->source)
-			g_array_index(n->sources, struct named_source, f->source - 1).id = 1;
+		mark_source(n, f->source);
 	}
 }
 
@@ -96,6 +108,27 @@ static gint by_function_place(gconstpointer a, gconstpointer b, gpointer naming)
 	if (f->start != g->start)
 		return f->start < g->start ? -1 : 1;
 	return strcmp(f->linkage, g->linkage);
+}
+
+static uint32_t source_id(const struct naming *n, uint32_t source)
+{
+	return source ? g_array_index(n->sources, struct named_source, source - 1).id : 0;
+}
+
+static gint by_inline_place(gconstpointer a, gconstpointer b, gpointer naming)
+{
+	const struct naming *n = naming;
+	const struct named_inline *f = &g_array_index(n->inlines, struct named_inline, *(const uint32_t *)a);
+	const struct named_inline *g = &g_array_index(n->inlines, struct named_inline, *(const uint32_t *)b);
+	uint32_t f_rank = module_rank(n, f->module), g_rank = module_rank(n, g->module);
+	int order = (f_rank > g_rank) - (f_rank < g_rank);
+
+	if (!order)
+		order = strcmp(f->linkage, g->linkage);
+	if (!order)
+		order = (source_id(n, f->source) > source_id(n, g->source)) -
+		        (source_id(n, f->source) < source_id(n, g->source));
+	return order ? order : (f->line > g->line) - (f->line < g->line);
 }
 
 static int bind_number(sqlite3_stmt *s, int column, uint32_t number)
@@ -155,11 +188,6 @@ static uint32_t module_id(const struct naming *n, uint32_t module)
 	return module == MODULE_NONE ? 0 : g_array_index(n->modules, struct named_module, module).id;
 }
 
-static uint32_t source_id(const struct naming *n, uint32_t source)
-{
-	return source ? g_array_index(n->sources, struct named_source, source - 1).id : 0;
-}
-
 static int write_functions(struct profile *p, GArray *order)
 {
 	struct naming *n = p->naming;
@@ -189,6 +217,33 @@ static int write_functions(struct profile *p, GArray *order)
 	return p->error;
 }
 
+static int write_inlines(struct profile *p, GArray *order)
+{
+	struct naming *n = p->naming;
+	struct named_inline *f;
+	sqlite3_stmt *s;
+	int err = 0;
+
+	g_array_set_size(order, 0);
+	for (uint32_t i = 0; i < n->inlines->len; i++)
+		if (g_array_index(n->inlines, struct named_inline, i).id)
+			g_array_append_val(order, i);
+	g_array_sort_with_data(order, by_inline_place, n);
+	s = profile_statement(p, STATEMENT_INLINE_FUNCTION);
+	for (uint32_t i = 0; s && !err && i < order->len; i++) {
+		f = &g_array_index(n->inlines, struct named_inline, g_array_index(order, uint32_t, i));
+		f->id = i + 1;
+		sqlite3_bind_int64(s, 1, f->id);
+		bind_number(s, 2, module_id(n, f->module));
+		sqlite3_bind_text(s, 3, f->symbol, -1, SQLITE_STATIC);
+		sqlite3_bind_text(s, 4, f->linkage, -1, SQLITE_STATIC);
+		bind_number(s, 5, source_id(n, f->source));
+		bind_number(s, 6, f->line);
+		err = profile_step(p, s);
+	}
+	return p->error;
+}
+
 static int write_chain(struct profile *p, uint32_t index, const struct named *insn)
 {
 	const struct naming *n = p->naming;
@@ -206,6 +261,8 @@ static int write_chain(struct profile *p, uint32_t index, const struct named *in
 		sqlite3_bind_text(s, 3, frame->symbol, -1, SQLITE_STATIC);
 		bind_number(s, 4, source_id(n, frame->source));
 		bind_number(s, 5, frame->line);
+		bind_number(s, 6, frame->function ?
+		            g_array_index(n->inlines, struct named_inline, frame->function - 1).id : 0);
 		err = profile_step(p, s);
 	}
 	return p->error;
@@ -285,6 +342,8 @@ int profile_instructions(struct profile *p, struct code *code, const struct maps
 		err = write_sources(p, order);
 	if (!err)
 		err = write_functions(p, order);
+	if (!err)
+		err = write_inlines(p, order);
 	if (!err)
 		err = write_insns(p, code, list);
 	g_array_free(list, TRUE);

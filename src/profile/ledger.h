@@ -58,6 +58,10 @@ void sums_add_entry(struct sums *sums, size_t group, const struct ledger *l, con
 struct stack sums_take(struct sums *sums, size_t group, struct query *q);
 void sums_free(struct sums *sums);
 
+/* lists.c: the entries `order` [nr] in full, in that order. */
+int fill_insns(struct query *q, const struct ledger *l, const uint32_t *order, size_t nr,
+               const struct query_insn **rows);
+
 /* The ledger, read on first use. 0 or -errno. */
 int ledger_open(struct query *q, struct ledger **out);
 

@@ -203,9 +203,8 @@ static int fill_insn(struct query *q, const struct ledger *l, struct details *d,
 	return sqlite3_reset(d->inlined) == SQLITE_OK ? SQLITE_DONE : SQLITE_CORRUPT;
 }
 
-/* The entries `order` [nr] in full, in that order. */
-static int fill_insns(struct query *q, const struct ledger *l, const uint32_t *order, size_t nr,
-                      const struct query_insn **rows)
+int fill_insns(struct query *q, const struct ledger *l, const uint32_t *order, size_t nr,
+               const struct query_insn **rows)
 {
 	struct query_insn *all = g_new(struct query_insn, nr + 1);
 	struct details details;

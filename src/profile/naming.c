@@ -28,6 +28,21 @@ static gboolean function_equal(gconstpointer a, gconstpointer b)
 	return f->start == g->start && f->module == g->module && !strcmp(f->linkage, g->linkage);
 }
 
+static guint inline_hash(gconstpointer key)
+{
+	const struct named_inline *f = key;
+
+	return g_str_hash(f->linkage) ^ f->module * 0x85ebca6bu ^ f->source * 0x9e3779b1u ^ f->line * 0xc2b2ae35u;
+}
+
+static gboolean inline_equal(gconstpointer a, gconstpointer b)
+{
+	const struct named_inline *f = a, *g = b;
+
+	return f->module == g->module && f->source == g->source && f->line == g->line &&
+	       !strcmp(f->linkage, g->linkage);
+}
+
 int naming_new(struct naming **out)
 {
 	struct naming *n = g_new0(struct naming, 1);
@@ -43,6 +58,8 @@ int naming_new(struct naming **out)
 	n->sources = g_array_new(FALSE, FALSE, sizeof(struct named_source));
 	n->frames = g_array_new(FALSE, FALSE, sizeof(struct named_frame));
 	n->modules = g_array_new(FALSE, TRUE, sizeof(struct named_module));
+	n->inlines = g_array_new(FALSE, FALSE, sizeof(struct named_inline));
+	n->by_inline = g_hash_table_new_full(inline_hash, inline_equal, g_free, NULL);
 	n->by_function = g_hash_table_new_full(function_hash, function_equal, g_free, NULL);
 	n->by_source = g_hash_table_new(g_str_hash, g_str_equal);
 	n->strings = g_string_chunk_new(1 << 16);
@@ -63,6 +80,8 @@ void naming_free(struct naming *n)
 	g_array_free(n->sources, TRUE);
 	g_array_free(n->frames, TRUE);
 	g_array_free(n->modules, TRUE);
+	g_array_free(n->inlines, TRUE);
+	g_hash_table_destroy(n->by_inline);
 	g_string_chunk_free(n->strings);
 	g_free(n->jit_note);
 	g_free(n);
@@ -100,24 +119,40 @@ static uint32_t source_number(struct naming *n, const char *path)
 	return n->sources->len;
 }
 
-/* The number of the function whose module, start, size and names are set. A new one gets its own line from `file`. */
+/* The number of the function whose module, start, size and names are set; where a new one is declared, `file` says. */
 static uint32_t function_number(struct naming *n, const struct named_function *key, int file)
 {
 	struct named_function f = *key;
-	struct place first;
+	const char *source;
 	uint32_t found = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_function, &f));
 
 	if (found)
 		return found;
 	f.symbol = g_string_chunk_insert_const(n->strings, f.symbol);
 	f.linkage = g_string_chunk_insert_const(n->strings, f.linkage);
-	if (file >= 0 && symbols_place(n->symbols, file, f.start, &first)) {
-		f.source = source_number(n, first.file);
-		f.line = first.line;
-	}
+	if (file >= 0 && symbols_declared(n->symbols, file, f.start, &source, &f.line))
+		f.source = source_number(n, source);
 	g_array_append_val(n->functions, f);
 	g_hash_table_insert(n->by_function, g_memdup2(&f, sizeof(f)), GUINT_TO_POINTER(n->functions->len));
 	return n->functions->len;
+}
+
+/* The number of the function that `frame` inlined into code of `module`; 0: it has no name. */
+static uint32_t inline_number(struct naming *n, uint32_t module, const struct frame *frame)
+{
+	struct named_inline f = { .linkage = frame->linkage, .module = module, .line = frame->declared_line };
+	uint32_t found;
+
+	if (!frame->symbol || !frame->linkage)
+		return 0;
+	f.source = source_number(n, frame->declared);
+	found = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_inline, &f));
+	if (found)
+		return found;
+	f.symbol = frame->symbol;
+	g_array_append_val(n->inlines, f);
+	g_hash_table_insert(n->by_inline, g_memdup2(&f, sizeof(f)), GUINT_TO_POINTER(n->inlines->len));
+	return n->inlines->len;
 }
 
 static void name_in_file(struct naming *n, struct named *insn, int file)
@@ -134,6 +169,7 @@ static void name_in_file(struct naming *n, struct named *insn, int file)
 	insn->nr_frames = place.nr_inlined;
 	for (uint32_t i = 0; i < place.nr_inlined; i++) {
 		frame.symbol = place.inlined[i].symbol;
+		frame.function = inline_number(n, insn->module, &place.inlined[i]);
 		frame.source = source_number(n, place.inlined[i].file);
 		frame.line = place.inlined[i].line;
 		g_array_append_val(n->frames, frame);

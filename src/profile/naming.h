@@ -37,7 +37,15 @@ struct named_source {
 
 struct named_frame {
 	const char *symbol;
+	uint32_t function;         /* of `inlines`, 1-based */
 	uint32_t source, line;
+};
+
+/* A function that was inlined somewhere; source and line are where it is declared. */
+struct named_inline {
+	const char *symbol, *linkage; /* never NULL */
+	uint32_t module, source, line;
+	uint32_t id;
 };
 
 struct named_module {
@@ -53,6 +61,8 @@ struct naming {
 	GArray *by_insn;           /* uint32_t [number of the instruction]: 1-based index into `insns` */
 	GArray *insns;             /* struct named */
 	GArray *functions, *sources, *frames, *modules;
+	GArray *inlines;           /* struct named_inline */
+	GHashTable *by_inline;     /* struct named_inline * (own key copies) -> 1-based index */
 	GHashTable *by_function;   /* struct named_function * (own key copies) -> 1-based index */
 	GHashTable *by_source;     /* path -> 1-based index */
 	char *jit_note;            /* why the perf map is not used; NULL: it is, or there is none */

@@ -44,7 +44,8 @@ enum {
 	X(SOURCE, "INSERT INTO source VALUES (?, ?)") \
 	X(FUNCTION, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?)") \
 	X(INSN, "INSERT INTO insn VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
-	X(INLINED, "INSERT INTO inlined VALUES (?, ?, ?, ?, ?)")
+	X(INLINE_FUNCTION, "INSERT INTO inline_function VALUES (?, ?, ?, ?, ?, ?)") \
+	X(INLINED, "INSERT INTO inlined VALUES (?, ?, ?, ?, ?, ?)")
 
 enum profile_statement {
 #define X(name, sql) STATEMENT_##name,

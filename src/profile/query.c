@@ -224,6 +224,8 @@ void query_free(struct query *q)
 	if (!q)
 		return;
 	ledger_free(q->ledger);
+	if (q->inlined)
+		g_array_free(q->inlined, TRUE);
 	g_hash_table_destroy(q->values);
 	g_ptr_array_free(q->memory, TRUE);
 	g_string_chunk_free(q->strings);

@@ -148,6 +148,40 @@ int query_hot(struct query *q, size_t limit, const struct query_insn **rows, siz
 /* The executed instructions of one function, by address, pc, insn. */
 int query_insns(struct query *q, const struct query_function *f, const struct query_insn **rows, size_t *nr);
 
+/* Where the code of an inlined function is: one call of it that was inlined. */
+struct query_copy {
+	const struct query_frame *chain;   /* [nr_chain]: the calls, that of the function itself first; symbol: what was
+	                                    * called there */
+	uint32_t nr_chain;                 /* 1 or more */
+	uint32_t nr_insns;                 /* of its instructions, how many were executed */
+	const struct query_function *function; /* that holds the code */
+	uint64_t executions;               /* of its most executed instruction */
+	struct stack stack;
+	const uint32_t *order;             /* [nr_insns]: the query's own */
+};
+
+/*
+ * A function that was inlined, all its copies together, with what was inlined into them. Its cycles are also those of
+ * the functions that hold the copies.
+ */
+struct query_inlined {
+	const char *symbol, *linkage;      /* demangled, and as linkers have it or, in C, the name; never NULL */
+	const char *module;                /* path */
+	const char *build_id;              /* of the module, hex; NULL: none */
+	const char *file;                  /* where it is declared; NULL: unknown */
+	uint32_t line;                     /* 0: unknown */
+	uint32_t nr_copies;
+	const struct query_copy *copy;     /* [nr_copies], by units, most first; ties by address */
+	struct stack stack;
+};
+
+/* By units, most first; ties by module, symbol, file, line. None in a profile of an older version. */
+int query_inlined(struct query *q, const struct query_inlined **rows, size_t *nr);
+/* Those that `name` may mean, as query_find(). */
+int query_find_inlined(struct query *q, const char *name, const struct query_inlined *const **rows, size_t *nr);
+/* The executed instructions of a copy, by address, pc, insn. */
+int query_copy_insns(struct query *q, const struct query_copy *copy, const struct query_insn **rows, size_t *nr);
+
 struct query_process {
 	uint32_t process;
 	uint32_t parent;                   /* a lower number; PROCESS_NONE: the run began with it */

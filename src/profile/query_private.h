@@ -19,6 +19,7 @@ struct query {
 	GHashTable *values;        /* table `run`: key -> text */
 	struct run_info run;
 	struct ledger *ledger;     /* NULL until first use */
+	GArray *inlined;           /* struct query_inlined; NULL until first use */
 };
 
 /* Prepares a statement; the message says that the file is damaged where it cannot be. 0 or -errno. */

@@ -29,12 +29,16 @@ CREATE TABLE source (source INTEGER PRIMARY KEY, path TEXT UNIQUE);
 -- A function as the symbol table has it; module NULL: JIT code, its addresses the run's own.
 CREATE TABLE function (function INTEGER PRIMARY KEY, module INT, symbol TEXT, linkage TEXT, address INT, size INT,
 	source INT, line INT);
+-- A function that was inlined where something was executed; source, line: where it is declared.
+CREATE TABLE inline_function (function INTEGER PRIMARY KEY, module INT, symbol TEXT, linkage TEXT, source INT, line INT);
 -- A static instruction that was executed. address: the module's own; pc: the run's.
 CREATE TABLE insn (insn INTEGER PRIMARY KEY, module INT, address INT, pc INT, length INT, bytes BLOB, function INT,
 	"offset" INT, source INT, line INT, disassembly TEXT, form TEXT, unmodelled INT);
 CREATE INDEX insn_function ON insn (function, address);
--- The inline chain of an instruction: depth 0 is the innermost inlined function and where it was called.
-CREATE TABLE inlined (insn INT, depth INT, symbol TEXT, source INT, line INT, PRIMARY KEY (insn, depth)) WITHOUT ROWID;
+-- The inline chain of an instruction: depth 0 is the innermost inlined function (of inline_function) and where it was
+-- called.
+CREATE TABLE inlined (insn INT, depth INT, symbol TEXT, source INT, line INT, function INT,
+	PRIMARY KEY (insn, depth)) WITHOUT ROWID;
 -- The golden reference: per instruction and signature (bits of record/timed.h), executions that ended with it, and cycles.
 CREATE TABLE cycles (insn INT, signature INT, executions INT, units INT, executions_error REAL, units_error REAL,
 	PRIMARY KEY (insn, signature)) WITHOUT ROWID;

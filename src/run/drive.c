@@ -449,18 +449,20 @@ static int nothing_counted(const struct window *w, const struct source_result *r
 	if (r->window_unknown) {
 		error_set(ENODATA, r->window_unknown,
 		          "no file that the program ran code of has a function of this name: nothing was counted");
-		error_remedy("names are those that `nm` or `cyclewise report` shows; stripped files have only those of "
-		             "`nm -D`, and Debian's "
+		error_remedy("names are those that `nm` or `cyclewise report` shows, those of inlined functions need "
+		             "-g; stripped files have only those of `nm -D`, and Debian's "
 		             "packages NAME-dbgsym give them theirs");
+	} else if (r->window_gone) {
+		error_set(ENODATA, r->window_gone, "the compiler left no code of this function: nothing was counted");
+		error_remedy("its calls were optimised away; name the function that had them");
 	} else if (w->roi) {
 		error_set(ENODATA, w->roi, "the program never entered this function: nothing was counted");
 		error_remedy(
-			"--roi takes a name that `nm` or `cyclewise report` shows; inlined functions are not entered");
+			"--roi takes a name that `nm` or `cyclewise report` shows");
 	} else if (w->start_after) {
 		error_set(ENODATA, w->start_after,
 		          "the program never returned from this function: nothing was counted");
-		error_remedy("--start-after takes a name that `nm` or `cyclewise report` shows; inlined functions are "
-		             "not entered");
+		error_remedy("--start-after takes a name that `nm` or `cyclewise report` shows");
 	} else {
 		error_set(ENODATA, "--skip", "the program ended before anything was counted");
 		error_remedy("skip fewer than %" PRIu64 " instructions", w->skip);

@@ -446,6 +446,9 @@ static int finish(struct source *s)
 	if (r->lost)
 		note(s, "%" PRIu64 " records were lost", r->lost);
 	r->window_unknown = s->window ? window_unknown(s->window) : NULL;
+	r->window_gone = s->window && !r->window_unknown ? window_gone(s->window) : NULL;
+	if (r->window_gone)
+		note(s, "the compiler left no code of the function %s", r->window_gone);
 	if (r->window_unknown)
 		note(s, "no file that the program ran code of has a function named %s", r->window_unknown);
 	bool agree = s->begun == r->instructions + s->merged + s->restarted && (!s->counted || s->expected == s->begun);

@@ -65,6 +65,7 @@ struct source_result {
 	int signal;                /* that ended it, 0: none */
 	bool complete;             /* false: cut short (killed by a signal, emulator killed, records lost, cut()) */
 	bool window_seen;          /* the region of interest was entered */
+	const char *window_gone;   /* a name of the window of which the compiler left no code; NULL: none */
 	const char *window_unknown;/* a name of the window that no file has that code was run of; NULL: none */
 	uint64_t instructions;     /* STEP_INSN handed on so far; in the end checked against what the plugin counted */
 	uint64_t lost;             /* records */

@@ -8,13 +8,20 @@
  *  - a C++ exception lands in a function that has a frame: found by the symbol of the landing pad;
  *  - a signal handler returns to a trampoline: its frame has no address, and a return that leads to none that is
  *    known pops it.
+ *
+ * An inlined copy of a function is entered by its first instruction and left by the first of the same frame that is not
+ * its own; what it calls has frames of its own. Where it ends in a tail call, it is left when that returns.
  */
 #include "source/window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum role { ROLE_ROI = 1, ROLE_START = 2, ROLE_STOP = 4 };
+#include "symbol/interval.h"
+
+/* Of an instruction: it is the first of such a function; it is in an inlined copy of one (<< INLINED); of any. */
+enum role { ROLE_ROI = 1, ROLE_START = 2, ROLE_STOP = 4, ROLE_FIRST = 64 };
+enum { INLINED = 3 };
 enum { LANDINGS = 4096, JUMPS = 4096 };
 
 #define NO_ADDRESS UINT64_MAX      /* return address of a signal handler's frame */
@@ -31,8 +38,11 @@ struct jump {
 struct module {
 	int file;                  /* of symbols */
 	GHashTable *role;          /* address -> enum role */
+	struct interval_map inlined[INLINED]; /* by role: the code of inlined copies */
+	GArray *ranges;            /* struct interval: those of the role being looked up */
 	unsigned adding;           /* role being looked up */
 	unsigned found;            /* roles whose name it has */
+	unsigned coded;            /* those of which it has code */
 };
 
 struct window_state {
@@ -44,7 +54,8 @@ struct window_state {
 	GPtrArray *module;         /* struct module *, by module; NULL: not seen yet */
 	struct jump jump[JUMPS];   /* indirect jumps known to leave no frame */
 	GByteArray *role;          /* enum role, by static instruction */
-	unsigned found;            /* roles whose name some file has */
+	unsigned found, coded;     /* roles whose name some file has; of which one has code */
+	bool inlined;              /* some file has inlined copies */
 	bool started, stopped;
 	uint64_t skipped, counted;
 };
@@ -58,8 +69,11 @@ static void module_free(gpointer p)
 {
 	struct module *module = p;
 
-	if (module)
-		g_hash_table_destroy(module->role);
+	if (!module)
+		return;
+	g_hash_table_destroy(module->role);
+	for (unsigned i = 0; i < INLINED; i++)
+		interval_map_fini(&module->inlined[i]);
 	g_free(module);
 }
 
@@ -105,8 +119,29 @@ static void add_role(void *ctx, uint64_t address, uint64_t size)
 
 	(void)size;
 	m->found |= m->adding;
+	m->coded |= m->adding;
 	g_hash_table_insert(m->role, key,
 	                    GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(m->role, key)) | m->adding));
+}
+
+static void add_range(void *ctx, uint64_t start, uint64_t end)
+{
+	struct module *m = ctx;
+
+	m->coded |= m->adding;
+	g_array_append_val(m->ranges, ((struct interval){ start, end, 0, 0 }));
+}
+
+/* Finds function `name`, which has the role m->adding, and its inlined copies. */
+static void look_up(struct window_state *w, struct module *m, const char *name, struct interval_map *inlined)
+{
+	symbols_find(w->symbols, m->file, name, add_role, m);
+	m->ranges = g_array_new(FALSE, FALSE, sizeof(struct interval));
+	if (symbols_find_inlined(w->symbols, m->file, name, add_range, m) > 0)
+		m->found |= m->adding;
+	w->inlined |= m->ranges->len > 0;
+	interval_map_init(inlined, (const struct interval *)(void *)m->ranges->data, m->ranges->len);
+	g_array_free(m->ranges, TRUE);
 }
 
 static struct module *module_of(struct window_state *w, uint32_t module)
@@ -117,11 +152,14 @@ static struct module *module_of(struct window_state *w, uint32_t module)
 		struct module *m = g_new0(struct module, 1);
 		m->file = symbols_open_at(w->symbols, maps_path(w->maps, module), maps_fd(w->maps, module));
 		m->role = g_hash_table_new(NULL, NULL);
-		for (m->adding = ROLE_ROI; m->adding <= ROLE_STOP; m->adding <<= 1)
+		for (unsigned i = 0; i < INLINED; i++) {
+			m->adding = 1u << i;
 			if (m->file >= 0 && name_of(w, m->adding))
-				symbols_find(w->symbols, m->file, name_of(w, m->adding), add_role, m);
+				look_up(w, m, name_of(w, m->adding), &m->inlined[i]);
+		}
 		w->module->pdata[module] = m;
 		w->found |= m->found;
+		w->coded |= m->coded;
 	}
 	return w->module->pdata[module];
 }
@@ -129,6 +167,7 @@ static struct module *module_of(struct window_state *w, uint32_t module)
 void window_seen(struct window_state *w, uint32_t insn, uint32_t module, uint64_t offset)
 {
 	guint old = w->role->len;
+	struct place place;
 	uint64_t address;
 
 	if (insn >= old) {
@@ -138,9 +177,14 @@ void window_seen(struct window_state *w, uint32_t insn, uint32_t module, uint64_
 	if (module == MODULE_NONE)
 		return;
 	const struct module *m = module_of(w, module);
-	if (!g_hash_table_size(m->role) || !symbols_address(w->symbols, m->file, offset, &address))
+	if (m->file < 0 || !symbols_address(w->symbols, m->file, offset, &address))
 		return;
 	unsigned role = GPOINTER_TO_UINT(g_hash_table_lookup(m->role, GSIZE_TO_POINTER(address)));
+	for (unsigned i = 0; i < INLINED; i++)
+		if (interval_map_find(&m->inlined[i], address))
+			role |= 1u << i << INLINED;
+	if (w->inlined && symbols_place(w->symbols, m->file, address, &place) && address == place.start)
+		role |= ROLE_FIRST;
 	w->role->data[insn] = (guint8)role;
 }
 
@@ -269,13 +313,39 @@ static void followed(struct window_state *w, struct window_thread *t, const stru
 	}
 }
 
+/* Of the inlined copies that the thread is in, those of `which` are left where its next instruction has `role`. */
+static bool left(struct window_thread *t, size_t depth, unsigned which, unsigned role)
+{
+	if (!(t->inlined & which) || t->depth + 1 != depth || (role & which << INLINED))
+		return false;
+	t->inlined &= ~which;
+	return !(role & ROLE_FIRST); /* else it went on as another function, in the same frame */
+}
+
+/* Whether a call with the role `which` begins here; *depth: where one is under way. */
+static void enter(struct window_thread *t, size_t *depth, unsigned which, unsigned role)
+{
+	if (*depth || !(role & (which | which << INLINED)))
+		return;
+	*depth = t->depth + 1;
+	t->inlined &= ~which;
+	if (!(role & which))
+		t->inlined |= which;
+}
+
+/* The next instruction has `role`, or the thread is in an inlined copy. */
 static void entered(struct window_state *w, struct window_thread *t, unsigned role)
 {
-	if ((role & ROLE_ROI) && !t->roi)
-		t->roi = t->depth + 1;
-	if ((role & ROLE_START) && !w->started && !t->start)
-		t->start = t->depth + 1;
-	if ((role & ROLE_STOP) && w->started)
+	if (left(t, t->roi, ROLE_ROI, role))
+		t->roi = 0;
+	if (left(t, t->start, ROLE_START, role)) {
+		t->start = 0;
+		w->started = true;
+	}
+	enter(t, &t->roi, ROLE_ROI, role);
+	if (!w->started)
+		enter(t, &t->start, ROLE_START, role);
+	if ((role & (ROLE_STOP | ROLE_STOP << INLINED)) && w->started)
 		w->stopped = true;
 }
 
@@ -305,7 +375,7 @@ void window_apply(struct window_state *w, struct window_thread *t, struct step *
 		    g_hash_table_contains(w->handlers, GSIZE_TO_POINTER(insn->pc)))
 			push(t, NO_ADDRESS);
 		unsigned role = w->role->data[s[i].insn];
-		if (__builtin_expect(role != 0, 0))
+		if (__builtin_expect((role | t->inlined) != 0, 0))
 			entered(w, t, role);
 		if (counts(w, t))
 			s[i].flags |= STEP_COUNTED;
@@ -329,10 +399,20 @@ bool window_over(const struct window_state *w)
 	return w->stopped || (w->window.count && w->counted == w->window.count);
 }
 
-const char *window_unknown(const struct window_state *w)
+static const char *name_outside(const struct window_state *w, unsigned roles)
 {
 	for (unsigned role = ROLE_ROI; role <= ROLE_STOP; role <<= 1)
-		if (name_of(w, role) && !(w->found & role))
+		if (name_of(w, role) && !(roles & role))
 			return name_of(w, role);
 	return NULL;
+}
+
+const char *window_unknown(const struct window_state *w)
+{
+	return name_outside(w, w->found);
+}
+
+const char *window_gone(const struct window_state *w)
+{
+	return name_outside(w, w->coded);
 }

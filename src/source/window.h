@@ -21,6 +21,7 @@ struct window_thread {
 	size_t depth, room;
 	size_t roi;                /* 1 + depth at which the outermost call of roi runs; 0: in none */
 	size_t start;              /* the same of start_after */
+	unsigned inlined;          /* roles (window.c) whose call, as roi and start say, is an inlined copy */
 	struct landing *landing;   /* where calls returned to, and how deep that was */
 };
 
@@ -42,5 +43,7 @@ bool window_entered(const struct window_state *w);
 bool window_over(const struct window_state *w);
 /* A name of the window that no file has; NULL: none. */
 const char *window_unknown(const struct window_state *w);
+/* A name of the window of which no file has code: unknown, or optimised away; NULL: none. */
+const char *window_gone(const struct window_state *w);
 
 #endif

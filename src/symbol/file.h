@@ -94,6 +94,10 @@ void plt_symbols(struct symbol_file *f, GArray *symbols);
 
 /* lines.c: lines and inline chains. `frames` (struct frame) is emptied and filled. False: nothing known. */
 bool debug_lines_find(struct symbol_file *f, uint64_t address, const char **source, uint32_t *line, GArray *frames);
+/* As symbols_declared() and symbols_find_inlined(). */
+bool debug_lines_declared(struct symbol_file *f, uint64_t address, const char **source, uint32_t *line);
+int  debug_lines_inlined(struct symbol_file *f, const char *name, void (*each)(void *ctx, uint64_t start, uint64_t end),
+                         void *ctx);
 void debug_lines_free(struct debug_lines *l);
 
 /* probes.c */

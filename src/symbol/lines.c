@@ -291,9 +291,9 @@ static const char *intern(struct symbol_file *f, const char *text)
 
 /*
  * A source as libdw names it, with the folder the compiler ran in where libdw left it out (DWARF 5 folders that
- * are relative). `path` is libdw's own string: its address stands for it.
+ * are relative). `unit`: the entry of its unit. `path` is libdw's own string: its address stands for it.
  */
-static const char *source_name(struct symbol_file *f, struct unit *unit, const char *path)
+static const char *source_name(struct symbol_file *f, Dwarf_Die *unit, const char *path)
 {
 	Dwarf_Attribute attribute;
 	const char *known, *folder;
@@ -305,7 +305,7 @@ static const char *source_name(struct symbol_file *f, struct unit *unit, const c
 	known = g_hash_table_lookup(f->lines->sources, path);
 	if (known)
 		return known;
-	folder = *path == '/' ? NULL : dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
+	folder = *path == '/' ? NULL : dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 	length = folder ? strlen(folder) : 0;
 	if (length && (strncmp(path, folder, length) || path[length] != '/')) {
 		joined = g_build_filename(folder, path, NULL);
@@ -318,27 +318,62 @@ static const char *source_name(struct symbol_file *f, struct unit *unit, const c
 	return known;
 }
 
+/* The linkage name of a function's entry or, where it has none, its plain one; NULL: it has neither. */
+static const char *linkage_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+		name = dwarf_formstring(&attribute);
+	return name ? name : dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+}
+
+/*
+ * Where a function's entry, or the one that it is a copy of, says that it is declared. Files are numbered by the unit
+ * that says so, which with link-time optimisation need not be that of the code.
+ */
+static bool declaration(struct symbol_file *f, struct unit *unit, Dwarf_Die *die, const char **source, uint32_t *line)
+{
+	Dwarf_Attribute attribute, folder;
+	Dwarf_Word number, file;
+	Dwarf_Die said_by;
+	Dwarf_Files *files;
+	Dwarf_Half version;
+	size_t nr_files;
+
+	if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_line, &attribute), &number) || !number ||
+	    number > UINT32_MAX || dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &file) ||
+	    !dwarf_cu_die(attribute.cu, &said_by, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&said_by, &files, &nr_files) || file >= nr_files || (!file && version < 5))
+		return false;
+	if (!dwarf_attr(&said_by, DW_AT_comp_dir, &folder))
+		said_by = unit->die;
+	*source = source_name(f, &said_by, dwarf_filesrc(files, file, NULL, NULL));
+	*line = (uint32_t)number;
+	return *source;
+}
+
 static void name_scope(struct symbol_file *f, struct unit *unit, struct scope *scope)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Files *files;
 	Dwarf_Word value;
-	const char *name = NULL;
+	const char *name = linkage_name(&scope->die);
 	size_t nr_files;
 
 	scope->named = true;
-	if (dwarf_attr_integrate(&scope->die, DW_AT_linkage_name, &attribute) ||
-	    dwarf_attr_integrate(&scope->die, DW_AT_MIPS_linkage_name, &attribute))
-		name = dwarf_formstring(&attribute);
-	if (!name)
-		name = dwarf_formstring(dwarf_attr_integrate(&scope->die, DW_AT_name, &attribute));
-	if (name)
-		scope->frame.symbol = demangle(f, intern(f, name));
+	if (name) {
+		scope->frame.linkage = intern(f, name);
+		scope->frame.symbol = demangle(f, scope->frame.linkage);
+	}
+	declaration(f, unit, &scope->die, &scope->frame.declared, &scope->frame.declared_line);
 	if (!dwarf_formudata(dwarf_attr(&scope->die, DW_AT_call_line, &attribute), &value) && value <= UINT32_MAX)
 		scope->frame.line = (uint32_t)value;
 	if (!dwarf_formudata(dwarf_attr(&scope->die, DW_AT_call_file, &attribute), &value) &&
 	    !dwarf_getsrcfiles(&unit->tree, &files, &nr_files) && value < nr_files)
-		scope->frame.file = source_name(f, unit, dwarf_filesrc(files, value, NULL, NULL));
+		scope->frame.file = source_name(f, &unit->die, dwarf_filesrc(files, value, NULL, NULL));
 }
 
 static void chain(struct symbol_file *f, struct unit *unit, uint64_t address, GArray *frames)
@@ -357,28 +392,139 @@ static void chain(struct symbol_file *f, struct unit *unit, uint64_t address, GA
 	}
 }
 
+static struct debug_lines *lines_of(struct symbol_file *f)
+{
+	if (!f->lines)
+		f->lines = open_lines(f);
+	return f->lines;
+}
+
+/* The unit that has code at `address` (libdw's), walked; NULL: none. */
+static struct unit *unit_at(struct symbol_file *f, uint64_t address)
+{
+	const struct debug_lines *l = f->lines;
+	const struct interval *found = interval_map_find(&l->by_address, address);
+	struct unit *unit = found ? &g_array_index(l->units, struct unit, found->id) : NULL;
+
+	if (unit && !unit->walked)
+		walk_unit(f, unit);
+	return unit;
+}
+
 bool debug_lines_find(struct symbol_file *f, uint64_t address, const char **source, uint32_t *line, GArray *frames)
 {
-	const struct interval *found;
 	struct unit *unit;
 	Dwarf_Line *row;
 	int number;
 
 	g_array_set_size(frames, 0);
-	if (!f->lines)
-		f->lines = open_lines(f);
-	address += f->lines->bias;
-	found = interval_map_find(&f->lines->by_address, address);
-	if (!found)
+	address += lines_of(f)->bias;
+	unit = unit_at(f, address);
+	if (!unit)
 		return false;
-	unit = &g_array_index(f->lines->units, struct unit, found->id);
-	if (!unit->walked)
-		walk_unit(f, unit);
 	chain(f, unit, address, frames);
 	row = dwarf_getsrc_die(&unit->die, address);
 	if (!row || dwarf_lineno(row, &number) || number < 0)
 		return frames->len;
-	*source = source_name(f, unit, dwarf_linesrc(row, NULL, NULL));
+	*source = source_name(f, &unit->die, dwarf_linesrc(row, NULL, NULL));
 	*line = (uint32_t)number;
 	return true;
+}
+
+bool debug_lines_declared(struct symbol_file *f, uint64_t address, const char **source, uint32_t *line)
+{
+	struct unit *unit = unit_at(f, address + lines_of(f)->bias);
+	const struct interval *innermost = unit ? interval_map_find(&unit->by_address, address + f->lines->bias) : NULL;
+	uint32_t at = innermost ? innermost->id : INTERVAL_NONE;
+	struct scope *scope = NULL, *called = NULL;
+	GArray *frames;
+	bool known;
+
+	for (; at != INTERVAL_NONE; at = scope->parent) {
+		scope = &g_array_index(unit->scopes, struct scope, at);
+		if (!scope->inlined)
+			break;
+		called = scope;
+	}
+	if (at != INTERVAL_NONE && declaration(f, unit, &scope->die, source, line))
+		return true;
+	if (called && !called->named)
+		name_scope(f, unit, called);
+	if (called && called->frame.file) { /* the outermost call is in the function itself */
+		*source = called->frame.file;
+		*line = called->frame.line;
+		return true;
+	}
+	frames = g_array_new(FALSE, FALSE, sizeof(struct frame));
+	*source = NULL;
+	known = debug_lines_find(f, address, source, line, frames) && *source;
+	g_array_free(frames, TRUE);
+	return known;
+}
+
+/* The entry of the function that `die` is a copy of, by its place in the file. */
+static gpointer origin(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die function;
+
+	if (!dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute), &function))
+		function = *die;
+	return function.addr;
+}
+
+/* A function's entry without code that is no mere declaration: of one that was inlined, or optimised away. */
+static bool without_code(Dwarf_Die *die)
+{
+	return !dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges) &&
+	       !dwarf_hasattr(die, DW_AT_declaration);
+}
+
+static void each_range(const struct debug_lines *l, Dwarf_Die *die,
+                       void (*each)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	for (unsigned n = 0; n < MOST_RANGES && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0; n++)
+		each(ctx, start - l->bias, end - l->bias);
+}
+
+int debug_lines_inlined(struct symbol_file *f, const char *name, void (*each)(void *ctx, uint64_t start, uint64_t end),
+                        void *ctx)
+{
+	enum { UNKNOWN, OTHER, WANTED };
+	GHashTable *known = g_hash_table_new(NULL, NULL); /* origin -> the same */
+	struct debug_lines *l = lines_of(f);
+	int nr = 0;
+
+	for (guint i = 0; i < l->units->len; i++) {
+		struct unit *unit = &g_array_index(l->units, struct unit, i);
+
+		if (!unit->walked)
+			walk_unit(f, unit);
+		for (guint k = 0; k < unit->scopes->len; k++) {
+			struct scope *scope = &g_array_index(unit->scopes, struct scope, k);
+			const char *linkage;
+			gpointer of;
+			int is;
+
+			if (!scope->inlined && !without_code(&scope->die))
+				continue;
+			of = origin(&scope->die);
+			is = GPOINTER_TO_INT(g_hash_table_lookup(known, of));
+			if (is == UNKNOWN) {
+				linkage = linkage_name(&scope->die);
+				is = OTHER;
+				if (linkage && name_match(name, linkage, demangle(f, linkage)) >= NAME_STEM)
+					is = WANTED;
+				nr += is == WANTED;
+				g_hash_table_insert(known, of, GINT_TO_POINTER(is));
+			}
+			if (is == WANTED && scope->inlined)
+				each_range(l, &scope->die, each, ctx);
+		}
+	}
+	g_hash_table_destroy(known);
+	return nr;
 }

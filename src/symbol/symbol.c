@@ -171,6 +171,11 @@ bool symbols_place(struct symbols *s, int file, uint64_t address, struct place *
 	return known || symbol;
 }
 
+bool symbols_declared(struct symbols *s, int file, uint64_t address, const char **source, uint32_t *line)
+{
+	return debug_lines_declared(file_of(s, file), address, source, line);
+}
+
 int symbols_find(struct symbols *s, int file, const char *name,
                  void (*each)(void *ctx, uint64_t address, uint64_t size), void *ctx)
 {
@@ -194,6 +199,12 @@ int symbols_find(struct symbols *s, int file, const char *name,
 		nr++;
 	}
 	return nr;
+}
+
+int symbols_find_inlined(struct symbols *s, int file, const char *name,
+                         void (*each)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	return debug_lines_inlined(file_of(s, file), name, each, ctx);
 }
 
 void symbols_target(struct symbols *s, int file, uint64_t address, char *buf, size_t size)

@@ -31,8 +31,11 @@ bool symbols_address(struct symbols *s, int file, uint64_t offset, uint64_t *add
 
 struct frame {
 	const char *symbol;        /* demangled; NULL: unknown */
-	const char *file;          /* source; NULL: unknown */
+	const char *linkage;       /* the same as linkers have it or, in C, its name; NULL: unknown */
+	const char *file;          /* source of the call; NULL: unknown */
 	uint32_t line;             /* 0: unknown */
+	const char *declared;      /* source in which the function is declared; NULL: unknown */
+	uint32_t declared_line;    /* 0: unknown */
 };
 
 struct place {
@@ -48,6 +51,11 @@ struct place {
 
 /* Names `address` of `file`. Strings live as long as `s`; `inlined` until the next call. False: nothing known. */
 bool symbols_place(struct symbols *s, int file, uint64_t address, struct place *out);
+/*
+ * Where the function whose code is at `address` is declared, whatever was inlined there; without a declaration in the
+ * DWARF, its line at `address`. False: not known.
+ */
+bool symbols_declared(struct symbols *s, int file, uint64_t address, const char **source, uint32_t *line);
 /* `address` as objdump names the target of a branch, " <f+0x10>"; empty where its function is unknown. */
 void symbols_target(struct symbols *s, int file, uint64_t address, char *buf, size_t size);
 
@@ -68,6 +76,14 @@ enum name_match name_match(const char *name, const char *linkage, const char *de
  */
 int symbols_find(struct symbols *s, int file, const char *name,
                  void (*each)(void *ctx, uint64_t address, uint64_t size), void *ctx);
+
+/*
+ * Calls `each` with the ranges of code of all inlined copies of the function `name`, which matches as above. What is
+ * inlined into a copy is in its ranges. Returns how many functions of that name there are that were inlined or of
+ * which no code is left.
+ */
+int symbols_find_inlined(struct symbols *s, int file, const char *name,
+                         void (*each)(void *ctx, uint64_t start, uint64_t end), void *ctx);
 
 /* Calls `each` for every static probe (.note.stapsdt) of `provider`: its address, its name, its arguments' text.
    Returns how many there are, or -errno. */

@@ -149,20 +149,63 @@ static void narrow(const struct query_insn **in, size_t *n, const struct query_i
 	*in += first;
 }
 
-int listing_new(struct listing **out, struct query *q, const struct query_function *f, const struct query_insn *around)
+static struct listing *listing_empty(void)
 {
 	struct listing *l = g_new0(struct listing, 1);
 	struct listing_private *p = g_new0(struct listing_private, 1);
+
+	l->priv = p;
+	p->rows = g_array_new(FALSE, FALSE, sizeof(struct listing_row));
+	p->strings = g_string_chunk_new(1 << 14);
+	p->sources = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, source_free);
+	return l;
+}
+
+static void add_executed(struct listing *l, const struct query_insn *in)
+{
+	struct listing_row row = {
+		.insn = in, .address = in->address, .disassembly = in->disassembly, .file = in->file, .line = in->line,
+	};
+
+	g_array_append_val(l->priv->rows, row);
+}
+
+static void show_rows(struct listing *l)
+{
+	l->row = &g_array_index(l->priv->rows, struct listing_row, 0);
+	l->nr = l->priv->rows->len;
+}
+
+int listing_new_copies(struct listing **out, struct query *q, const struct query_copy *copy, size_t nr)
+{
+	struct listing *l = listing_empty();
+	const struct query_insn *in;
+	int err = 0;
+	size_t n;
+
+	for (size_t k = 0; k < nr && !err; k++) {
+		err = query_copy_insns(q, &copy[k], &in, &n);
+		for (size_t i = 0; i < n && !err; i++)
+			add_executed(l, &in[i]);
+	}
+	show_rows(l);
+	if (err)
+		listing_free(l);
+	else
+		*out = l;
+	return err;
+}
+
+int listing_new(struct listing **out, struct query *q, const struct query_function *f, const struct query_insn *around)
+{
+	struct listing *l = listing_empty();
+	struct listing_private *p = l->priv;
 	const struct query_insn *in;
 	uint8_t *bytes = NULL;
 	uint64_t at;
 	size_t n;
 	int file = -1, err;
 
-	l->priv = p;
-	p->rows = g_array_new(FALSE, FALSE, sizeof(struct listing_row));
-	p->strings = g_string_chunk_new(1 << 14);
-	p->sources = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, source_free);
 	err = query_insns(q, f, &in, &n);
 	if (!err)
 		err = symbols_new(&p->symbols);
@@ -179,20 +222,14 @@ int listing_new(struct listing **out, struct query *q, const struct query_functi
 
 	at = f->address;
 	for (size_t i = 0; i < n; i++) {
-		struct listing_row row = {
-			.insn = &in[i], .address = in[i].address, .disassembly = in[i].disassembly,
-			.file = in[i].file, .line = in[i].line,
-		};
-
 		if (bytes && in[i].address > at)
 			decode(l, file, at, MIN(in[i].address, f->address + f->size), bytes + (at - f->address));
-		g_array_append_val(p->rows, row);
+		add_executed(l, &in[i]);
 		at = MAX(at, in[i].address + in[i].length);
 	}
 	if (bytes && at < f->address + f->size)
 		decode(l, file, at, f->address + f->size, bytes + (at - f->address));
-	l->row = &g_array_index(p->rows, struct listing_row, 0);
-	l->nr = p->rows->len;
+	show_rows(l);
 out:
 	g_free(bytes);
 	if (err) {

@@ -34,6 +34,8 @@ enum { LISTING_AROUND = 32 };
  * LISTING_AROUND executed ones before it and behind it. 0 or -errno.
  */
 int listing_new(struct listing **out, struct query *q, const struct query_function *f, const struct query_insn *around);
+/* The executed instructions of inlined copies [nr], one copy after the other. */
+int listing_new_copies(struct listing **out, struct query *q, const struct query_copy *copy, size_t nr);
 void listing_free(struct listing *l);
 
 /* The text of a source line, without its end; NULL: the file cannot be read, or has no such line. */

@@ -6,12 +6,14 @@
 
 #include "method/method.h"
 #include "view/head.h"
+#include "view/inlined.h"
 #include "view/place.h"
 #include "view/stack.h"
 #include "view/number.h"
 #include "view/view.h"
 
-enum { FUNCTIONS = 10, LINES = 10, INSTRUCTIONS = 16, VERBOSE = 4 }; /* entries shown; times more with -v */
+/* Entries shown; times more with -v. */
+enum { FUNCTIONS = 10, INLINED = 5, LINES = 10, INSTRUCTIONS = 16, VERBOSE = 4 };
 enum { NAME = 26, BAR = 24 };      /* columns */
 enum { SMALLEST = 500 };           /* components below this fraction of the run are shown as one, but with -v */
 
@@ -93,6 +95,33 @@ static void functions(struct text *t, const struct view_request *r, const struct
 	}
 }
 
+static void inlined(struct text *t, const struct view_request *r, const struct query_inlined *f, size_t all)
+{
+	const struct run_info *run = query_run(r->query);
+	size_t n = few(r, all, INLINED);
+
+	if (!all)
+		return;
+	text_heading(t, "Inlined functions (%zu of %zu): their cycles are in those of the functions above", n, all);
+	fprintf(t->out, "%15s %6s %6s  %-*s  %s\n", "cycles", "share", "copies", BAR, "stack", "function");
+	for (size_t i = 0; i < n; i++) {
+		char name[PLACE_SIZE], calls[PLACE_SIZE], line[2 * PLACE_SIZE];
+
+		amount(t, run, f[i].stack.units);
+		fprintf(t->out, " %6" PRIu32 "  ", f[i].nr_copies);
+		stack_bar(t, &f[i].stack, f[0].stack.units, BAR);
+		fputs("  ", t->out);
+		if (f[i].nr_copies == 1)
+			snprintf(line, sizeof line, "%s, %s", f[i].symbol, inlined_calls(f[i].copy, calls));
+		else if (f[i].file)
+			snprintf(line, sizeof line, "%s  %s", f[i].symbol, place_line(f[i].file, f[i].line, name));
+		else
+			snprintf(line, sizeof line, "%s", f[i].symbol);
+		text_field(t, line, t->width - 34 - BAR, false, false);
+		fputc('\n', t->out);
+	}
+}
+
 static void lines(struct text *t, const struct view_request *r, const struct query_line *l, size_t all)
 {
 	const struct run_info *run = query_run(r->query);
@@ -145,14 +174,17 @@ static void instructions(struct text *t, const struct view_request *r, const str
 static int text(struct text *t, const struct view_request *r)
 {
 	const struct query_function *f;
+	const struct query_inlined *c;
 	const struct query_line *l;
 	const struct query_insn *in;
 	struct stack_sum sum = { .total = 0 };
-	size_t nf, nl, ni, all;
+	size_t nf, nc, nl, ni, all;
 	int err;
 
 	head_text(t, r);
 	err = query_functions(r->query, &f, &nf);
+	if (!err)
+		err = query_inlined(r->query, &c, &nc);
 	if (!err)
 		err = query_lines(r->query, &l, &nl);
 	if (!err)
@@ -164,6 +196,7 @@ static int text(struct text *t, const struct view_request *r)
 	if (nf) {
 		whole_run(t, r, &sum);
 		functions(t, r, f, nf);
+		inlined(t, r, c, nc);
 		lines(t, r, l, nl);
 		instructions(t, r, in, ni, all);
 		text_heading(t, "Letters of the stacks");
@@ -178,10 +211,13 @@ static int json(struct json *j, const struct view_request *r)
 {
 	const struct run_info *run = query_run(r->query);
 	const struct query_function *f;
+	const struct query_inlined *c;
 	const struct query_insn *in;
-	size_t nf, ni;
+	size_t nf, nc, ni;
 	int err = query_functions(r->query, &f, &nf);
 
+	if (!err)
+		err = query_inlined(r->query, &c, &nc);
 	if (!err)
 		err = query_hot(r->query, r->limit, &in, &ni, NULL);
 	if (err)
@@ -193,6 +229,12 @@ static int json(struct json *j, const struct view_request *r)
 	json_array(j, "functions");
 	for (size_t i = 0; i < nf && (!r->limit || i < r->limit); i++)
 		function_json(j, r, &f[i]);
+	json_end_array(j);
+	json_array(j, "inlined");
+	for (size_t i = 0; i < nc && (!r->limit || i < r->limit); i++) {
+		inlined_json_open(j, r, &c[i]);
+		json_end_object(j);
+	}
 	json_end_array(j);
 	json_array(j, "hot");
 	for (size_t i = 0; i < ni; i++)

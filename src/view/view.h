@@ -19,7 +19,9 @@
 struct view_request {
 	const char *version;           /* of cyclewise */
 	struct query *query;           /* of all but `cores` */
-	const struct query_function *function; /* of `annotate` */
+	const struct query_function *function; /* of `annotate`; NULL: it was inlined everywhere */
+	const struct query_inlined *const *inlined; /* [nr_inlined]: of `annotate`: its inlined copies */
+	size_t nr_inlined;
 	const struct query_insn *around; /* of `annotate`: in that function; of one without a name no more than what
 	                                  * is near it. NULL: all */
 	const struct core_desc *core;  /* of `cores`: one in full; NULL: the list of all */

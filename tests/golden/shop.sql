@@ -25,7 +25,8 @@ INSERT INTO insn VALUES
 	(4, 1, 4106, 94106, 2, x'75f4', 1, 10, 1, 6, 'jne    1000 <total>', 'JCC_1', 0),
 	(5, 1, 4352, 94352, 1, x'c3', 2, 0, NULL, NULL, 'ret', 'RET64', 0),
 	(6, 1, 8192, 98192, 2, x'0f05', NULL, 0, NULL, NULL, 'syscall', 'SYSCALL', 0);
-INSERT INTO inlined VALUES (2, 0, 'square', 1, 7);
+INSERT INTO inline_function VALUES (1, 1, 'square', 'square', 1, 11);
+INSERT INTO inlined VALUES (2, 0, 'square', 1, 7, 1);
 INSERT INTO cycles (insn, signature, executions, units) VALUES
 	(1, 0, 300, 100 * 720720), (1, 64, 100, 200 * 720720), (1, 320, 100, 500 * 720720 + 240240), (1, 448, 1, 99 * 720720 + 480480),
 	(2, 0, 600, 150 * 720720), (3, 0, 600, 60 * 720720), (4, 0, 590, 30 * 720720), (4, 8, 10, 40 * 720720),

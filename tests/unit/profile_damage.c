@@ -306,7 +306,7 @@ static void nonsense(void **state)
 	        "INSERT INTO cycles (insn, signature, executions, units) VALUES ('text', 'text', 'text', 'text'),"
 	        "(-1, -1, -1, -1);"
 	        "UPDATE run SET value = '{\"a\":[1,null]}' WHERE key = 'arguments'; INSERT INTO run VALUES ('notes', x'00ff');"
-	        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) INSERT INTO inlined SELECT 5, i, 'f', i, i FROM n;");
+	        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) INSERT INTO inlined SELECT 5, i, 'f', i, i, i FROM n;");
 	read_everything(path);
 }
 

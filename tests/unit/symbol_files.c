@@ -119,12 +119,42 @@ static void check_chain(struct program p)
 	assert_true(in_inner && in_middle && in_outer);
 }
 
+static void add_bytes(void *ctx, uint64_t start, uint64_t end)
+{
+	*(uint64_t *)ctx += end - start;
+}
+
+/* The copies of inlined functions have the code that chains put down to them; functions are where they are declared. */
+static void check_inlined(struct program p)
+{
+	struct found outer = find(p, "outer");
+	uint64_t inner = 0, middle = 0, none = 0, in_inner = 0, in_middle = 0;
+	const char *file;
+	uint32_t line;
+
+	assert_int_equal(symbols_find_inlined(p.symbols, p.file, "inner", add_bytes, &inner), 1);
+	assert_int_equal(symbols_find_inlined(p.symbols, p.file, "middle", add_bytes, &middle), 1);
+	assert_int_equal(symbols_find_inlined(p.symbols, p.file, "outer", add_bytes, &none), 0);
+	assert_int_equal(symbols_find_inlined(p.symbols, p.file, "rand", add_bytes, &none), 0); /* declared only */
+	for (uint64_t address = outer.address; address < outer.address + outer.size; address++) {
+		in_middle += place(p, address).nr_inlined > 0;
+		in_inner += place(p, address).nr_inlined > 1;
+	}
+	assert_true(inner && inner < middle && middle < outer.size && !none);
+	assert_int_equal(inner, in_inner);
+	assert_int_equal(middle, in_middle);
+	assert_true(symbols_declared(p.symbols, p.file, outer.address, &file, &line));
+	assert_true(ends_with(file, "chain.c"));
+	assert_int_equal(line, 17);
+}
+
 static void check_program(const char *name)
 {
 	struct program p = load(name);
 	struct place at;
 
 	check_chain(p);
+	check_inlined(p);
 	at = place(p, find(p, "main").address);
 	assert_string_equal(at.symbol, "main");
 	assert_int_equal(at.line, 38);
