@@ -22,7 +22,7 @@
 #include "isa/text.h"
 
 enum {
-	MAX_INSNS = 1 << 24,       /* address space; memory is only what is used of it */
+	MAX_INSNS = CODE_MOST,     /* address space; memory is only what is used of it */
 	MAX_UOPS = 1 << 26,
 	LONGEST = 15,              /* bytes of the longest instruction of any ISA */
 	PAGE = 4096,
@@ -227,13 +227,17 @@ static void fuse_neighbours(struct code *code, uint32_t i)
 	}
 }
 
-/* A new entry; the caller has seen that there is none of these bytes. */
+static bool is_full(const struct code *code)
+{
+	return code->nr >= code->limit || code->priv->nr_uops + LOWER_UOPS > MAX_UOPS;
+}
+
+/* A new entry; the caller has seen that there is none of these bytes, and room. */
 static uint32_t append(struct code *code, uint64_t pc, const uint8_t *bytes, const struct decoded *d, bool decoded)
 {
 	struct code_private *p = code->priv;
 	uint32_t i = code->nr, at;
 
-	assert(i < MAX_INSNS && p->nr_uops + LOWER_UOPS <= MAX_UOPS);
 	code->insn[i].pc = pc;
 	memcpy(p->entries[i].bytes, bytes, d->length);
 	if (decoded) {
@@ -271,7 +275,7 @@ uint32_t code_add(struct code *code, uint64_t pc, const uint8_t *bytes, size_t s
 		d.length = (uint8_t)p->arch->bad_length(bytes, size);
 	i = p->by_bytes.slots[slot_of_bytes(code, pc, bytes, d.length)];
 	if (i == INDEX_FREE)
-		return append(code, pc, bytes, &d, decoded);
+		return is_full(code) ? CODE_NONE : append(code, pc, bytes, &d, decoded);
 	make_newest(code, i);
 	return i;
 }
@@ -322,6 +326,8 @@ void code_page(struct code *code, uint64_t page, const uint8_t bytes[PAGE])
 	bool changed = image && memcmp(image, bytes, PAGE) != 0;
 
 	assert(page % PAGE == 0);
+	if (!image && g_hash_table_size(code->priv->pages) >= CODE_PAGES)
+		return;
 	if (!image) {
 		image = g_malloc(PAGE);
 		g_hash_table_insert(code->priv->pages, g_memdup2(&page, sizeof page), image);
@@ -409,6 +415,7 @@ int code_new(struct code **out, const struct code_config *config)
 
 	*out = NULL;
 	code->config = *config;
+	code->limit = CODE_MOST;
 	p->arch = arch_list[config->isa];
 	p->forms = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	p->pages = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);

@@ -35,9 +35,12 @@ struct code {
 	struct uop *uops;
 	uint32_t nr;
 	uint32_t changes;          /* so often code came to be where there was other code, or none any more */
+	uint32_t limit;            /* as many are told apart, at most CODE_MOST; what is beyond gets no entry */
 	struct code_config config;
 	struct code_private *priv;
 };
+
+enum { CODE_MOST = 1 << 24 };
 
 /*
  * Reads the cost file, starts LLVM. 0 or -errno (-ENOENT: unknown CPU or file; -EINVAL: a bad cost file, line
@@ -48,20 +51,22 @@ void code_free(struct code *code);
 
 /*
  * The index of the instruction with these bytes at `pc`; decoded on first sight. `size` may exceed its length.
- * Undecodable bytes still get an entry (INSN_UNDECODED; length: what is given, at most the ISA's longest).
+ * Undecodable bytes still get an entry (INSN_UNDECODED; length: what is given, at most the ISA's longest). CODE_NONE
+ * where it would be a new one and the table is full.
  */
 uint32_t code_add(struct code *code, uint64_t pc, const uint8_t *bytes, size_t size);
 
 /*
  * The 4 KiB page at `page` holds these bytes now (a later call replaces them; entries decoded from the old ones
- * stay).
+ * stay). Of more than CODE_PAGES, nothing is known.
  */
+enum { CODE_PAGES = 1 << 17 };
 void code_page(struct code *code, uint64_t page, const uint8_t bytes[4096]);
 /* Its bytes; NULL where nothing was said of it. Valid until the next code_page(). */
 const uint8_t *code_image(const struct code *code, uint64_t page);
 /*
- * The instruction at `pc` by the newest bytes seen there, executed or not; CODE_NONE where not all of it is known. For
- * the wrong path.
+ * The instruction at `pc` by the newest bytes seen there, executed or not; CODE_NONE where not all of it is known, or
+ * the table is full. For the wrong path.
  */
 uint32_t code_find(struct code *code, uint64_t pc);
 

@@ -5,7 +5,18 @@
 
 #include "record/wire.h"
 
-enum { COMPACT_WORDS = 1 << 16 };
+enum {
+	COMPACT_WORDS = 1 << 16,
+	MOST_WORDS = 1 << 25,          /* of definitions that no thread has asked for yet: then all are applied */
+	MOST_STEPS = 1 << 26,          /* 1 GiB */
+};
+
+/* Forgets what has been applied. */
+static void compact(struct blocks *b)
+{
+	g_array_remove_range(b->word, 0, (guint)b->applied);
+	b->applied = 0;
+}
 
 void blocks_init(struct blocks *b, struct code *code, struct maps *maps, const struct ring_reader *ring,
                  struct blocks_hooks hooks)
@@ -28,16 +39,18 @@ void blocks_fini(struct blocks *b)
 	b->word = NULL;
 }
 
+static void apply_there(struct blocks *b);
+
 void blocks_pull(struct blocks *b)
 {
 	uint64_t n = ring_available(&b->ring);
 
 	if (!n)
 		return;
-	if (b->applied >= COMPACT_WORDS) {
-		g_array_remove_range(b->word, 0, (guint)b->applied);
-		b->applied = 0;
-	}
+	if (b->word->len >= MOST_WORDS)
+		apply_there(b);
+	if (b->applied >= COMPACT_WORDS)
+		compact(b);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t word = ring_at(&b->ring, i);
 		g_array_append_val(b->word, word);
@@ -45,11 +58,16 @@ void blocks_pull(struct blocks *b)
 	ring_take(&b->ring, n);
 }
 
-/* The index of the instruction; when the plugin first defines it, it is placed and told of. */
+/*
+ * The index of the instruction, CODE_NONE for want of room; when the plugin first defines it, it is placed and told
+ * of.
+ */
 static uint32_t instruction(struct blocks *b, uint64_t pc, const uint8_t *bytes, size_t size)
 {
 	uint32_t insn = code_add(b->code, pc, bytes, size);
 
+	if (insn == CODE_NONE)
+		return insn;
 	if (insn >= b->form->len) {
 		guint old = b->form->len;
 		g_byte_array_set_size(b->form, insn + 1);
@@ -91,6 +109,13 @@ static void lead(struct block *block, const struct insn *last)
 		kind == BRANCH_CONDITIONAL || kind == BRANCH_JUMP || kind == BRANCH_CALL ? last->target : BLOCK_NOWHERE;
 }
 
+static void no_room(struct blocks *b, struct block *block)
+{
+	g_array_set_size(b->step, block->step);
+	block->nr_insns = 0;
+	b->untold++;
+}
+
 static bool define_block(struct blocks *b, const uint8_t *bytes, size_t size)
 {
 	struct wire_block head;
@@ -113,6 +138,10 @@ static bool define_block(struct blocks *b, const uint8_t *bytes, size_t size)
 			return false;
 		}
 		struct step step = { .insn = instruction(b, block.end, code, length[i]) };
+		if (step.insn == CODE_NONE || b->step->len >= MOST_STEPS) {
+			no_room(b, &block);
+			break;
+		}
 		step.flags = flags_of(b, step.insn);
 		g_array_append_val(b->step, step);
 		block.special |= blocks_form(b, step.insn) != FORM_PLAIN;
@@ -197,6 +226,13 @@ static bool apply_next(struct blocks *b)
 	return true;
 }
 
+/* What is there in full. */
+static void apply_there(struct blocks *b)
+{
+	while (apply_next(b))
+		;
+}
+
 const struct block *blocks_need(struct blocks *b, uint64_t number)
 {
 	if (number >= WIRE_NO_BLOCK)
@@ -211,6 +247,5 @@ const struct block *blocks_need(struct blocks *b, uint64_t number)
 void blocks_apply_all(struct blocks *b)
 {
 	blocks_pull(b);
-	while (apply_next(b))
-		;
+	apply_there(b);
 }

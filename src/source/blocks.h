@@ -34,7 +34,7 @@ struct block {
 	uint64_t through, target;  /* where its last instruction leads, if that is a jump not taken or none, or a
 	                            * direct one; else BLOCK_NOWHERE */
 	uint32_t step;             /* its first in blocks->step */
-	uint16_t nr_insns;         /* 0: not defined */
+	uint16_t nr_insns;         /* 0: there is no room for them */
 	bool special;              /* an instruction in it is not FORM_PLAIN */
 };
 
@@ -58,6 +58,7 @@ struct blocks {
 	GArray *step;              /* struct step: those of all blocks */
 	GByteArray *form;          /* enum form, by static instruction */
 	uint64_t bad;              /* definitions that made no sense */
+	uint64_t untold;           /* blocks without instructions: there was no room for those */
 };
 
 void blocks_init(struct blocks *b, struct code *code, struct maps *maps, const struct ring_reader *ring,

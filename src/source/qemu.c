@@ -227,7 +227,7 @@ fail:
 static void note_illegal(struct source *s, uint32_t insn)
 {
 	uint64_t pc = code_insn(s->code, insn)->pc, offset, address = pc;
-	uint32_t module = maps_find(s->maps, pc, &offset);
+	uint32_t module = maps_find(s->maps, pc, &offset), whole = CODE_NONE;
 	char text[128], place[300] = "code made at run time";
 	uint8_t bytes[16];
 	size_t size;
@@ -236,7 +236,8 @@ static void note_illegal(struct source *s, uint32_t insn)
 		int file = symbols_open_at(s->symbols, maps_path(s->maps, module), maps_fd(s->maps, module));
 		if (file >= 0 && symbols_address(s->symbols, file, offset, &address) &&
 		    (size = symbols_bytes(s->symbols, file, address, bytes, sizeof bytes)))
-			insn = code_add(s->code, pc, bytes, size);
+			whole = code_add(s->code, pc, bytes, size);
+		insn = whole != CODE_NONE ? whole : insn;
 		snprintf(place, sizeof place, "%.280s", maps_path(s->maps, module));
 	}
 	code_text(s->code, insn, text, sizeof text);
@@ -443,7 +444,10 @@ static int finish(struct source *s)
 	if (w->unfollowed)
 		note(s, "%" PRIu32 " threads were not profiled: at most %d at a time can be", w->unfollowed,
 		     WIRE_LANES);
-	if (r->lost)
+	if (r->lost && s->blocks.untold)
+		note(s, "the program executed more code than is kept, %" PRIu32 " different instructions: %" PRIu64
+		        " records of the rest were lost", s->code->nr, r->lost);
+	else if (r->lost)
 		note(s, "%" PRIu64 " records were lost", r->lost);
 	r->window_unknown = s->window ? window_unknown(s->window) : NULL;
 	r->window_gone = s->window && !r->window_unknown ? window_gone(s->window) : NULL;

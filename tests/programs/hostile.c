@@ -1,7 +1,6 @@
 /*
- * A program that finds the memory through which it is followed and spoils it: hostile WHAT; or that makes more of what
- * a program can have than any other: hostile threads N, hostile code MIB. It prints "end" and ends with 0 where nothing
- * holds it up.
+ * A program that finds the memory through which it is followed and spoils it: hostile WHAT; or that makes many threads,
+ * one after another: hostile threads N. It prints "end" and ends with 0 where nothing holds it up.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -95,25 +94,13 @@ static int threads(long n)
 	return puts("end") < 0;
 }
 
-/* So many MiB of code, each instruction executed once. */
-static int code(size_t mib)
-{
-	size_t bytes = mib << 20;
-	unsigned char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	memset(p, 0x90, bytes);
-	p[bytes - 1] = 0xc3;
-	((void (*)(void))p)();
-	return puts("end") < 0;
-}
-
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	const int rw = PROT_READ | PROT_WRITE;
 
 	if (argc > 2)
-		return !strcmp(what, "threads") ? threads(atol(argv[2])) : code((size_t)atol(argv[2]));
+		return strcmp(what, "threads") ? 2 : threads(atol(argv[2]));
 	if (!find())
 		return 3;
 	work(10000);

@@ -19,6 +19,25 @@ static uint32_t add(struct code *code, uint64_t pc, const char *hex)
 	return code_add(code, pc, bytes, n);
 }
 
+/* A full table knows what it has; the wrong path ends at what it has not. */
+static void full(void **state)
+{
+	struct code *code = show_core("skylake-sp");
+	uint8_t page[4096] = { 0x90, 0x90 };
+
+	(void)state;
+	code->limit = 2;
+	assert_int_equal(add(code, 0x1000, "48 01 f8"), 0);
+	assert_int_equal(add(code, 0x1000, "48 29 f8"), 1);
+	assert_int_equal(add(code, 0x2000, "48 01 f8"), CODE_NONE);
+	assert_int_equal(add(code, 0x1000, "48 01 f8"), 0);
+	code_page(code, 0x3000, page);
+	assert_int_equal(code_find(code, 0x3000), CODE_NONE);
+	assert_int_equal(code_find(code, 0x1000), 0);
+	assert_int_equal(code->nr, 2);
+	code_free(code);
+}
+
 static void interns(void **state)
 {
 	struct code *code = show_core("skylake-sp");
@@ -285,7 +304,7 @@ static void says_what_is_wrong(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(interns), cmocka_unit_test(interns_as_reference), cmocka_unit_test(decodes_from_pages),
+		cmocka_unit_test(interns), cmocka_unit_test(full), cmocka_unit_test(interns_as_reference), cmocka_unit_test(decodes_from_pages),
 		cmocka_unit_test(fuses_pairs), cmocka_unit_test(fuses_as_amd), cmocka_unit_test(marks_jumps_at_boundaries), cmocka_unit_test(keeps_what_it_cannot_decode),
 		cmocka_unit_test(says_what_is_wrong),
 	};

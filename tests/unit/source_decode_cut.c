@@ -384,6 +384,28 @@ static void test_504_floods(void **state)
 	assert_true(d->lost > 0);
 }
 
+/* A block that the table of instructions has no room for is lost, each time; blocks of what it has are not. */
+static void test_505_no_room(void **state)
+{
+	struct wire_fixture *f = *state;
+	uint32_t a = define(f, 0x1000, nop, load), b = define(f, 0x2000, nop, store, nop), again = define(f, 0x1001, load);
+
+	assert_non_null(blocks_get(&f->blocks, a));
+	f->code->limit = f->code->nr + 1;
+	wire_enter(f, a);
+	wire_touch(f, 1, R, 0x5000, 8);
+	for (unsigned i = 0; i < 2; i++)
+		wire_word(f, wire_event(WIRE_BLOCK, b, 3));
+	wire_enter(f, again);
+	wire_end(f, false);
+	assert_int_equal(f->blocks.untold, 1);
+	assert_int_equal(f->blocks.bad, 0);
+	assert_int_equal(f->decoder.lost, 6);
+	assert_int_equal(f->decoder.nr, 4);
+	assert_int_equal(step_kind(&f->decoder.step[2]), STEP_LOST);
+	assert_int_equal(code_insn(f->code, f->decoder.step[3].insn)->pc, 0x1001);
+}
+
 /* The same for definitions. */
 static void test_502_random_definitions(void **state)
 {
@@ -420,6 +442,7 @@ int main(void)
 		TEST(test_502_random_definitions),
 		TEST(test_503_last_is_gone),
 		TEST(test_504_floods),
+		TEST(test_505_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
