@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -363,19 +364,38 @@ static void child_forked(void)
 	     -1, 0);
 }
 
-/* fd=N: the shared memory. Closed here, before the program runs, so that it never sees it. */
-static struct wire *attach(int argc, char **argv)
+/* Closes it, before the program runs, so that it never sees it. */
+static void *map_file(int fd)
 {
 	struct stat st;
-	int fd = -1;
 
-	for (int i = 0; i < argc; i++)
-		if (!strncmp(argv[i], "fd=", 3))
-			fd = atoi(argv[i] + 3);
-	if (fd < 0 || fstat(fd, &st) || (size_t)st.st_size != wire_bytes())
-		return NULL;
-	struct wire *wire = mmap(NULL, wire_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fstat(fd, &st) || (size_t)st.st_size != wire_bytes())
+		return MAP_FAILED;
+	void *at = mmap(NULL, wire_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
+	return at;
+}
+
+static void *map_segment(int segment)
+{
+	struct shmid_ds known;
+
+	if (shmctl(segment, IPC_STAT, &known) || known.shm_segsz != wire_bytes())
+		return MAP_FAILED;
+	return shmat(segment, NULL, 0);
+}
+
+/* fd=N or segment=N: the shared memory. */
+static struct wire *attach(int argc, char **argv)
+{
+	struct wire *wire = MAP_FAILED;
+
+	for (int i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "fd=", 3))
+			wire = map_file(atoi(argv[i] + 3));
+		else if (!strncmp(argv[i], "segment=", 8))
+			wire = map_segment(atoi(argv[i] + 8));
+	}
 	if (wire == MAP_FAILED)
 		return NULL;
 	if (wire->magic == WIRE_MAGIC && wire->version == WIRE_VERSION)

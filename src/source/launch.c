@@ -179,23 +179,27 @@ int emulator_find(struct emulator *out, const struct program *program)
 }
 
 /* In QEMU's option syntax a comma is doubled. */
-static char *plugin_option(const char *path, int fd)
+static char *plugin_option(const char *path, const struct shared_memory *memory)
 {
 	GString *s = g_string_new("file=");
 	for (; *path; path++)
 		g_string_append_printf(s, *path == ',' ? ",," : "%c", *path);
-	g_string_append_printf(s, ",fd=%d", fd);
+	if (memory->fd >= 0)
+		g_string_append_printf(s, ",fd=%d", memory->fd);
+	else
+		g_string_append_printf(s, ",segment=%d", memory->segment);
 	return g_string_free(s, FALSE);
 }
 
-static char **arguments(const struct emulator *e, const struct source_config *config, int fd)
+static char **arguments(const struct emulator *e, const struct source_config *config,
+                        const struct shared_memory *memory)
 {
 	GPtrArray *a = g_ptr_array_new();
 	const char *const fixed[] = { e->path, "-seed", "1", "-0", config->argv[0], "-plugin" };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(fixed); i++)
 		g_ptr_array_add(a, g_strdup(fixed[i]));
-	g_ptr_array_add(a, plugin_option(e->plugin, fd));
+	g_ptr_array_add(a, plugin_option(e->plugin, memory));
 	if (config->qemu_cpu && *config->qemu_cpu) {
 		g_ptr_array_add(a, g_strdup("-cpu"));
 		g_ptr_array_add(a, g_strdup(config->qemu_cpu));
@@ -238,28 +242,33 @@ static void become(const struct source_config *config, char **argv, char **env, 
 	personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
 	if (config->stdout_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return;
-	if (fcntl(fd, F_SETFD, 0))
+	if (fd >= 0 && fcntl(fd, F_SETFD, 0))
 		return;
 	execve(argv[0], argv, env);
 }
 
-pid_t emulator_start(const struct emulator *e, const struct source_config *config, int fd)
+pid_t emulator_start(const struct emulator *e, const struct source_config *config, const struct shared_memory *memory)
 {
+	struct shared_memory its = *memory;
 	int report[2], code = 0;
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FROM);
 
-	if (high < 0) /* the user allows fewer */
-		high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (high < 0 || pipe2(report, O_CLOEXEC)) {
+	if (memory->fd >= 0) {
+		its.fd = fcntl(memory->fd, F_DUPFD_CLOEXEC, FD_FROM);
+		if (its.fd < 0) /* the user allows fewer */
+			its.fd = fcntl(memory->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		if (its.fd < 0)
+			return error_errno(errno, e->path);
+	}
+	if (pipe2(report, O_CLOEXEC)) {
 		code = errno;
-		if (high >= 0)
-			close(high);
+		if (its.fd >= 0)
+			close(its.fd);
 		return error_errno(code, e->path);
 	}
-	char **argv = arguments(e, config, high), **env = environment();
+	char **argv = arguments(e, config, &its), **env = environment();
 	pid_t us = getpid(), pid = fork();
 	if (!pid) {
-		become(config, argv, env, high, us);
+		become(config, argv, env, its.fd, us);
 		code = errno;
 		if (write(report[1], &code, sizeof code) < 0)
 			_exit(EXIT_FAILED);
@@ -267,7 +276,8 @@ pid_t emulator_start(const struct emulator *e, const struct source_config *confi
 	}
 	code = pid < 0 ? errno : 0;
 	close(report[1]);
-	close(high);
+	if (its.fd >= 0)
+		close(its.fd);
 	if (pid > 0 && read(report[0], &code, sizeof code) == (ssize_t)sizeof code)
 		waitpid(pid, NULL, 0);
 	close(report[0]);

@@ -24,10 +24,13 @@ int program_interpreter(const char *path, char *out, size_t size);
 /* -ENOENT: no emulator, no plugin, no libraries of a foreign program; each with its remedy. -ENOTSUP: too old. */
 int emulator_find(struct emulator *out, const struct program *program);
 
-/*
- * Starts the program. `fd` is inherited by the emulator, which closes it before the program runs.
- * The emulator's process id, or -errno.
- */
-pid_t emulator_start(const struct emulator *e, const struct source_config *config, int fd);
+/* Memory that the emulator shares with us: a file that it inherits and closes before the program runs; or a segment. */
+struct shared_memory {
+	int fd;                    /* -1: none */
+	int segment;               /* of System V, where there is no file */
+};
+
+/* Starts the program. The emulator's process id, or -errno. */
+pid_t emulator_start(const struct emulator *e, const struct source_config *config, const struct shared_memory *memory);
 
 #endif

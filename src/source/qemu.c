@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,47 +97,61 @@ static void seen(void *ctx, uint32_t insn, uint32_t module, uint64_t offset)
 		s->code->insn[insn].flags |= INSN_MARK;
 }
 
-/* The user's limit on the size of files is not meant for memory: it is lifted as far as may be while this is sized. */
-static int size_memory(int fd, size_t bytes)
+/*
+ * The user's limit on the size of files is not meant for memory: it is lifted as far as may be while this is sized. -1
+ * where it is lower still.
+ */
+static int memory_file(size_t bytes)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, action;
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY }, lifted;
+	int fd = memfd_create("cyclewise", MFD_CLOEXEC);
 
+	if (fd < 0)
+		return -1;
 	getrlimit(RLIMIT_FSIZE, &limit);
 	lifted = (struct rlimit){ limit.rlim_max, limit.rlim_max };
-	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	sigaction(SIGXFSZ, &ignore, &action);
-	if (setrlimit(RLIMIT_FSIZE, &none)) /* not root */
-		setrlimit(RLIMIT_FSIZE, &lifted);
+	setrlimit(RLIMIT_FSIZE, &lifted);
 	int code = ftruncate(fd, (off_t)bytes) ? errno : 0;
 	setrlimit(RLIMIT_FSIZE, &limit);
 	sigaction(SIGXFSZ, &action, NULL);
+	if (!code)
+		return fd;
+	close(fd);
 	errno = code;
-	return code ? -1 : 0;
+	return -1;
 }
 
-static int share(struct source *s)
+/* A segment has no such limit. It is gone with the last process that has it, however that ends. */
+static void *memory_segment(size_t bytes, int *segment)
 {
-	int fd = memfd_create("cyclewise", MFD_CLOEXEC);
+	*segment = shmget(IPC_PRIVATE, bytes, IPC_CREAT | SHM_NORESERVE | 0600);
+	if (*segment < 0)
+		return MAP_FAILED;
+	void *at = shmat(*segment, NULL, 0);
+	shmctl(*segment, IPC_RMID, NULL);
+	return at;
+}
 
-	if (fd < 0 || size_memory(fd, wire_bytes()))
-		goto fail;
-	s->wire = mmap(NULL, wire_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (s->wire == MAP_FAILED)
-		goto fail;
+static int share(struct source *s, struct shared_memory *memory)
+{
+	memory->fd = memory_file(wire_bytes());
+	int code = memory->fd < 0 ? errno : 0;
+	if (memory->fd >= 0)
+		s->wire = mmap(NULL, wire_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory->fd, 0);
+	else if (code == EFBIG)
+		s->wire = memory_segment(wire_bytes(), &memory->segment);
+	else
+		s->wire = MAP_FAILED;
+	if (s->wire == MAP_FAILED) {
+		s->wire = NULL;
+		return error_errno(code ? code : errno, "shared memory");
+	}
 	s->wire->magic = WIRE_MAGIC;
 	s->wire->version = WIRE_VERSION;
 	s->wire->reader = getpid();
-	return fd;
-fail:
-	s->wire = NULL;
-	int code = errno;
-	if (fd >= 0)
-		close(fd);
-	error_errno(code, "shared memory");
-	if (code == EFBIG)
-		error_remedy("raise the limit on the size of files: ulimit -f unlimited");
-	return -code;
+	return 0;
 }
 
 static const uint64_t *words_at(const struct source *s, size_t offset)
@@ -183,7 +198,7 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	struct source *s = g_new0(struct source, 1);
 	struct emulator emulator;
 	struct ring_reader definitions;
-	int fd = -1;
+	struct shared_memory memory = { .fd = -1 };
 
 	*s = (struct source){ .code = config->code, .nap_ns = NAP_NS, .counted = true };
 	s->handlers = g_hash_table_new(NULL, NULL);
@@ -193,8 +208,8 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	    (ret = window_new(&s->window, &config->window, s->symbols, s->code, s->maps, s->handlers)))
 		goto fail;
 	maps_program(s->maps, config->program->path);
-	ret = fd = share(s);
-	if (ret < 0)
+	ret = share(s, &memory);
+	if (ret)
 		goto fail;
 	ring_reader_init(&definitions, &s->wire->definitions, words_at(s, wire_definitions_offset()),
 	                 WIRE_DEFINITION_WORDS);
@@ -202,7 +217,7 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	s->blocks.flags = s->window ? 0 : STEP_COUNTED;
 	g_strlcpy(s->result.emulator, emulator.version, sizeof s->result.emulator);
 	s->process.realtime = emulator.realtime;
-	s->process.pid = ret = emulator_start(&emulator, config, fd);
+	s->process.pid = ret = emulator_start(&emulator, config, &memory);
 	if (ret < 0)
 		goto fail;
 	s->result.pid = s->process.pid;
@@ -210,12 +225,13 @@ static int qemu_open(struct source **out, const struct source_config *config)
 	if (config->program->other_rights)
 		note(s, "the program ran without the rights of its set-user-ID or set-group-ID bit: the emulator does "
 		        "not grant them");
-	close(fd);
+	if (memory.fd >= 0)
+		close(memory.fd);
 	*out = s;
 	return 0;
 fail:
-	if (fd >= 0)
-		close(fd);
+	if (memory.fd >= 0)
+		close(memory.fd);
 	qemu_close(s);
 	return ret;
 }

@@ -266,7 +266,7 @@ def _():
     command, go = long_program("limit")
     limit = 128 << 10  # more than an empty profile takes
     process = start(command, "record", "-o", str(path),
-                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)))
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     warned(process, "File too large")
     go.write_text("")
     _, errors = ends(process, 125)
