@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "plugin/plugin.h"
@@ -22,16 +24,17 @@ static const struct syscalls table[] = {
 	{
 		.target = "x86_64", .mmap = 9, .mprotect = 10, .munmap = 11, .mremap = 25, .madvise = 28, .shmat = 30,
 		.rt_sigaction = 13, .clone = 56, .fork = 57, .vfork = 58, .execve = 59, .execveat = 322,
+		.credentials = { 105, 106, 113, 114, 117, 119, 122, 123, 157 },
 	},
 	{
 		.target = "aarch64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233,
 		.shmat = 196, .rt_sigaction = 134, .clone = 220, .fork = -1, .vfork = -1, .execve = 221,
-		.execveat = 281,
+		.execveat = 281, .credentials = { 143, 144, 145, 146, 147, 149, 151, 152, 167 },
 	},
 	{
 		.target = "riscv64", .mmap = 222, .mprotect = 226, .munmap = 215, .mremap = 216, .madvise = 233,
 		.shmat = 196, .rt_sigaction = 134, .clone = 220, .fork = -1, .vfork = -1, .execve = 221,
-		.execveat = 281,
+		.execveat = 281, .credentials = { 143, 144, 145, 146, 147, 149, 151, 152, 167 },
 	},
 };
 
@@ -196,6 +199,20 @@ void syscall_begins(struct sender *s, int64_t num, const uint64_t arg[6])
 		plugin.parallel = true;
 }
 
+/*
+ * A change of its user or group takes back that the emulator ends with cyclewise (launch.c); prctl() may.
+ *
+ * Ref: prctl(2), PR_SET_PDEATHSIG
+ */
+static void end_with_reader(int64_t num)
+{
+	int sig = 0;
+
+	for (size_t i = 0; i < sizeof plugin.syscalls->credentials / sizeof *plugin.syscalls->credentials; i++)
+		if (plugin.syscalls->credentials[i] == num && !prctl(PR_GET_PDEATHSIG, &sig) && !sig)
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 static bool makes_process(int64_t num, uint64_t flags)
 {
 	if (num == plugin.syscalls->fork || num == plugin.syscalls->vfork)
@@ -215,6 +232,7 @@ void syscall_returned(struct sender *s, int64_t num, int64_t ret)
 		plugin.wire->execs = 0;
 	if (ret < 0 && ret >= -4095)
 		return;
+	end_with_reader(num);
 	if (num == n->mmap) {
 		mapped(s, (uint64_t)ret, a[1], (int)a[3], (int)a[4], a[5]);
 	} else if (num == n->munmap) {

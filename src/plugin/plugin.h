@@ -20,6 +20,7 @@ enum { NEWBORNS = 64 };              /* threads whose creator has not heard of t
 struct syscalls {
 	const char *target;              /* QEMU's name of the ISA */
 	int mmap, mprotect, munmap, mremap, madvise, shmat, rt_sigaction, clone, fork, vfork, execve, execveat;
+	short credentials[9];            /* set user or group, and prctl */
 };
 
 /* One thread of the program. Touched by that thread alone once it runs. */

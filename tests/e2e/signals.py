@@ -236,6 +236,21 @@ def _():
         process.communicate(timeout=HANG)
 
 
+@tests.case("SIGKILL of cyclewise ends a program that has given up root")
+def _():
+    if os.getuid():
+        raise Skip("only root can give it up")
+    source = WORK / "drop.c"
+    source.write_text('#include <stdio.h>\n#include <unistd.h>\nint main(void) { if (setgid(65534) || setuid(65534)) return 1; '
+                      'puts("ready"); fflush(stdout); for (;;) pause(); }\n')
+    subprocess.run(["gcc", "-O1", "-static", "-o", str(WORK / "drop"), str(source)], check=True)
+    process = start([str(WORK / "drop")], "run", "-q")
+    pid = emulator(process)
+    process.kill()
+    wait_until(lambda: has_ended(pid), "the emulator runs on")
+    process.communicate(timeout=HANG)
+
+
 # --- checkpoints that cannot be written --------------------------------------------------------------
 
 def warned(process, why):
