@@ -35,7 +35,8 @@ struct code {
 	struct uop *uops;
 	uint32_t nr;
 	uint32_t changes;          /* so often code came to be where there was other code, or none any more */
-	uint32_t limit;            /* as many are told apart, at most CODE_MOST; what is beyond gets no entry */
+	uint32_t limit;            /* as many are told apart, at most CODE_MOST, less where a core has no room for
+	                            * them; what is beyond gets no entry */
 	struct code_config config;
 	struct code_private *priv;
 };

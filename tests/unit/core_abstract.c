@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
+#include "core/gus/recipe.h"
 #include "stream.h"
 
 enum { FMA0 = 70, LOADED = 71, CONSTANT = 72 };
@@ -55,6 +56,18 @@ static void test_400_figure_1(void **state)
 		assert_int_equal(between(m, each * 100 - 1, each * 300 - 1), 200 * 8);
 		machine_free(m);
 	}
+}
+
+/* The table of instructions ends where there would be no recipes left. */
+static void test_409_limit(void **state)
+{
+	struct machine *m = wide_machine();
+
+	m->code.limit = CODE_MOST;
+	figure_1(m, true, 3);
+	time_steps(m, 512);
+	assert_int_equal(m->code.limit, RECIPE_INSNS);
+	machine_free(m);
 }
 
 /* Half the latency is twice the speed; twice any throughput or size is nothing. */
@@ -260,6 +273,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_400_figure_1),
+		cmocka_unit_test(test_409_limit),
 		cmocka_unit_test(test_401_figure_1_is_latency),
 		cmocka_unit_test(test_402_figure_1_causality),
 		cmocka_unit_test(test_403_cold_code),

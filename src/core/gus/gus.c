@@ -106,6 +106,7 @@ static int open_mode(struct core **out, const struct core_desc *desc, struct cod
 		return error_errno(ENOMEM, "abstract core");
 	a->sink = sink;
 	a->mode = mode;
+	code->limit = code->limit < RECIPE_INSNS ? code->limit : RECIPE_INSNS;
 	abstract_costs_init(&costs, desc);
 	err = recipes_init(&a->recipes, desc, code);
 	if (!err)

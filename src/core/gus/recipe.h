@@ -140,6 +140,9 @@ struct recipes {
 	size_t nr_of;
 };
 
+/* Static instructions that there is room for, in four kinds each. */
+enum { RECIPE_INSNS = 1 << 22 };
+
 /* Kinds of execution that have recipes of their own. Pairs are those of core/order/pair.h. */
 enum { RECIPE_PLAIN, RECIPE_TAKEN = 1, RECIPE_FIRST = 2 /* of a pair */, RECIPE_SECOND = 4,
        RECIPE_SYNC = 8 /* rename.stack_ports */, NR_RECIPE_KINDS = 16 };
