@@ -58,8 +58,11 @@ def long_program(name, how="long"):
 def _():
     out = WORK / "every.json"
     process = start(program(), "run", "-q", f"--json={out}", start_new_session=True)
-    # no handler can be had of the first two; the emulator takes no more than 62; a terminal is written to in spite of SIGTTOU
-    for sig in sorted(set(range(1, 63)) - {signal.SIGKILL, signal.SIGSTOP, signal.SIGTTOU, signal.SIGTERM, 32, 33}):
+    # no handler can be had of the first two; the emulator takes no more than 62; a terminal is written to in spite of SIGTTOU;
+    # of faults that somebody sent the emulator of Debian 12 dies itself, more often than not, without cyclewise, too
+    faults = {signal.SIGILL, signal.SIGTRAP, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV}
+    others = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTTOU, signal.SIGTERM, 32, 33}
+    for sig in sorted(set(range(1, 63)) - faults - others):
         process.send_signal(sig)
         line = process.stdout.readline()
         check(line == f"got {sig} 0\n", f"after signal {sig}: {line}")

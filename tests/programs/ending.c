@@ -48,7 +48,7 @@ static void on_signal(int sig)
 /* Works for `rounds` of about a million instructions each, or until there is a file `go`; then leaves a file that says so. */
 static void long_run(unsigned rounds, const char *done, const char *go)
 {
-	uint64_t x = 0;
+	uint64_t x = work(1000);               /* whoever reads the line may end it at once: then this was executed */
 
 	printf("started\n");
 	fflush(stdout);
