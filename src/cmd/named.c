@@ -36,7 +36,7 @@ static enum left left_of(const struct query_function *f, size_t n, const char *n
 		if (!f[i].module || !g_hash_table_add(seen, (gpointer)(uintptr_t)f[i].module))
 			continue;
 		file = symbols_open(s, f[i].module);
-		if (file < 0 || strcmp(f[i].build_id ? f[i].build_id : "", symbols_build_id(s, file)))
+		if (file < 0 || (f[i].identity && strcmp(f[i].identity, symbols_identity(s, file))))
 			continue;
 		symbols_find(s, file, name, has_code, &left);
 		if (symbols_find_inlined(s, file, name, has_code, &left) > 0 && left == LEFT_UNKNOWN)

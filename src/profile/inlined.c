@@ -275,8 +275,7 @@ int query_inlined(struct query *q, const struct query_inlined **rows, size_t *nr
 
 	if (!err && !q->inlined) {
 		q->inlined = g_array_new(FALSE, FALSE, sizeof(struct query_inlined));
-		if (sqlite3_table_column_metadata(q->db, "main", "inlined", "function", NULL, NULL, NULL, NULL, NULL) ==
-		    SQLITE_OK)
+		if (query_has(q, "inlined", "function") && query_has(q, "inline_function", "function"))
 			err = read_inlined(q, l);
 	}
 	*rows = q->inlined ? (const struct query_inlined *)(void *)q->inlined->data : NULL;

@@ -77,9 +77,13 @@ static void mark_used(struct naming *n, const GArray *list)
 static gint by_module_path(gconstpointer a, gconstpointer b, gpointer naming)
 {
 	const struct naming *n = naming;
+	const struct named_module *x = &g_array_index(n->modules, struct named_module, *(const uint32_t *)a);
+	const struct named_module *y = &g_array_index(n->modules, struct named_module, *(const uint32_t *)b);
+	int order = strcmp(x->path, y->path);
 
-	return strcmp(g_array_index(n->modules, struct named_module, *(const uint32_t *)a).path,
-	              g_array_index(n->modules, struct named_module, *(const uint32_t *)b).path);
+	if (!order)
+		order = strcmp(x->identity, y->identity);
+	return order ? order : (x > y) - (x < y);
 }
 
 static gint by_source_path(gconstpointer a, gconstpointer b, gpointer naming)
@@ -155,6 +159,15 @@ static int write_modules(struct profile *p, GArray *order)
 		sqlite3_bind_int64(s, 1, m->id);
 		sqlite3_bind_text(s, 2, m->path, -1, SQLITE_STATIC);
 		sqlite3_bind_text(s, 3, *m->build_id ? m->build_id : NULL, -1, SQLITE_STATIC);
+		err = profile_step(p, s);
+	}
+	s = err ? NULL : profile_statement(p, STATEMENT_MODULE_CODE);
+	for (uint32_t i = 0; s && !err && i < order->len; i++) {
+		m = &g_array_index(n->modules, struct named_module, g_array_index(order, uint32_t, i));
+		if (*m->build_id || !*m->identity)
+			continue;
+		sqlite3_bind_int64(s, 1, m->id);
+		sqlite3_bind_text(s, 2, m->identity, -1, SQLITE_STATIC);
 		err = profile_step(p, s);
 	}
 	return p->error;
@@ -328,6 +341,7 @@ int profile_instructions(struct profile *p, struct code *code, const struct maps
 	list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	err = list_insns(p, list);
+	naming_check(p->naming, maps);
 	for (guint i = 0; !err && i < list->len; i++) {
 		index = g_array_index(list, uint32_t, i);
 		if (!naming_at(p->naming, index))

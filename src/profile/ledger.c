@@ -56,13 +56,17 @@ static int read_modules(struct query *q, struct ledger *l)
 	if (err)
 		return err;
 	l->modules = g_new0(struct module, l->nr_modules);
-	err = query_prepare(q, &s, "SELECT module, path, build_id FROM module");
+	err = query_prepare(q, &s, query_has(q, "module_code", "identity") ?
+	                    "SELECT module, path, build_id, ifnull(build_id, identity) FROM module "
+	                    "LEFT JOIN module_code USING (module)" :
+	                    "SELECT module, path, build_id, build_id FROM module");
 	if (err)
 		return err;
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
 		id = query_id(s, 0, l->nr_modules);
 		if (id)
-			l->modules[id] = (struct module){ query_text(q, s, 1), query_text(q, s, 2) };
+			l->modules[id] = (struct module){ query_text(q, s, 1), query_text(q, s, 2),
+				                          query_text(q, s, 3) };
 	}
 	return query_end(q, s, rc);
 }
@@ -112,6 +116,7 @@ static int read_functions(struct query *q, struct ledger *l, uint32_t **index, u
 		module = query_id(s, 1, l->nr_modules);
 		f.module = l->modules[module].path;
 		f.build_id = l->modules[module].build_id;
+		f.identity = l->modules[module].identity;
 		f.address = (uint64_t)sqlite3_column_int64(s, 4);
 		f.size = (uint64_t)sqlite3_column_int64(s, 5);
 		f.file = l->sources[query_id(s, 6, l->nr_sources)];
@@ -125,7 +130,8 @@ static int read_functions(struct query *q, struct ledger *l, uint32_t **index, u
 /* The nameless function of a module, made on first use; `nameless`: by module id, 1 + where it is in `functions`. */
 static uint32_t nameless_function(struct ledger *l, uint32_t *nameless, uint32_t module)
 {
-	struct query_function f = { .module = l->modules[module].path, .build_id = l->modules[module].build_id };
+	struct query_function f = { .module = l->modules[module].path, .build_id = l->modules[module].build_id,
+		                    .identity = l->modules[module].identity };
 
 	if (!nameless[module]) {
 		g_array_append_val(l->functions, f);

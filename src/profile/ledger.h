@@ -17,6 +17,7 @@ struct entry {
 
 struct module {
 	const char *path, *build_id;
+	const char *identity;      /* as symbols_identity(); NULL: unknown */
 };
 
 struct ledger {

@@ -4,7 +4,8 @@
  * That is the costly part and is done once an instruction, whatever the number of checkpoints. Code of files stays
  * what it is; names of JIT code are looked up anew each time, because the program writes its perf map while it runs.
  *
- * Not modelled: a file that changes while it runs; several functions that a JIT put at one address one after the
+ * Files are those that were mapped, whatever is at their path by now; what was executed of one that was written to in
+ * its place has no names. Not modelled: several functions that a JIT put at one address one after the
  * other (the newest names all).
  */
 #include "profile/naming.h"
@@ -97,10 +98,21 @@ static struct named_module *module_at(struct naming *n, const struct maps *maps,
 	if (!m->opened) {
 		m->opened = true;
 		m->path = g_string_chunk_insert_const(n->strings, maps_path(maps, module));
-		m->file = symbols_open_at(n->symbols, m->path, maps_fd(maps, module));
+		m->file = maps_open(maps, module, n->symbols);
 		m->build_id = m->file >= 0 ? symbols_build_id(n->symbols, m->file) : "";
+		m->identity = m->file >= 0 ? symbols_identity(n->symbols, m->file) : "";
 	}
 	return m;
+}
+
+void naming_check(struct naming *n, const struct maps *maps)
+{
+	for (uint32_t i = 0; i < n->modules->len; i++) {
+		struct named_module *m = &g_array_index(n->modules, struct named_module, i);
+
+		if (m->opened && m->file >= 0 && maps_changed(maps, i))
+			m->file = -1;
+	}
 }
 
 static uint32_t source_number(struct naming *n, const char *path)

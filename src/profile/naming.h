@@ -50,6 +50,7 @@ struct named_inline {
 
 struct named_module {
 	const char *path, *build_id;
+	const char *identity;      /* symbols_identity(); "" where it cannot be read */
 	int file;                  /* of `symbols`; negative: cannot be read */
 	bool opened;
 	uint32_t id;
@@ -74,6 +75,8 @@ int naming_new(struct naming **out);
 void naming_free(struct naming *n);
 /* What is known of instruction `index`; NULL: it has not been resolved. */
 struct named *naming_at(struct naming *n, uint32_t index);
+/* Forgets files that were changed since they were opened: what is resolved of them from now on has no names. */
+void naming_check(struct naming *n, const struct maps *maps);
 /* Finds out all about instruction `index`, except whose JIT code it is. Once for each. */
 void naming_resolve(struct naming *n, struct code *code, const struct maps *maps, uint32_t index);
 /* Calls `each` with a sentence, fit for a terminal, for each file that was not used, or not in full, and why. */

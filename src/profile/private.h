@@ -41,6 +41,7 @@ enum {
 	X(INTERVAL_CYCLES, "INSERT OR REPLACE INTO interval_cycles VALUES (?, ?, ?, ?, ?, ?)") \
 	X(INTERVAL_FIGURE, "INSERT OR REPLACE INTO interval_figure VALUES (?, ?, ?, ?, ?, ?)") \
 	X(MODULE, "INSERT INTO module VALUES (?, ?, ?)") \
+	X(MODULE_CODE, "INSERT INTO module_code VALUES (?, ?)") \
 	X(SOURCE, "INSERT INTO source VALUES (?, ?)") \
 	X(FUNCTION, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?)") \
 	X(INSN, "INSERT INTO insn VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \

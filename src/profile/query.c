@@ -40,6 +40,11 @@ int query_prepare(struct query *q, sqlite3_stmt **out, const char *sql)
 	return rc == SQLITE_OK ? 0 : query_failed(q, rc);
 }
 
+bool query_has(struct query *q, const char *table, const char *column)
+{
+	return sqlite3_table_column_metadata(q->db, "main", table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
 int query_end(struct query *q, sqlite3_stmt *statement, int rc)
 {
 	int err = rc == SQLITE_DONE ? 0 : query_failed(q, rc);
@@ -230,6 +235,29 @@ void query_free(struct query *q)
 	g_ptr_array_free(q->memory, TRUE);
 	g_string_chunk_free(q->strings);
 	g_free(q);
+}
+
+void query_note(struct query *q, const char *format, ...)
+{
+	GArray *notes = g_array_new(TRUE, FALSE, sizeof(char *));
+	const char *note;
+	va_list ap;
+	size_t nr;
+	char *text;
+
+	va_start(ap, format);
+	text = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	note = g_string_chunk_insert_const(q->strings, text);
+	g_free(text);
+	g_array_append_vals(notes, q->run.notes, q->run.nr_notes);
+	for (uint32_t i = 0; i < q->run.nr_notes && note; i++)
+		if (!strcmp(q->run.notes[i], note))
+			note = NULL;
+	if (note)
+		g_array_append_val(notes, note);
+	q->run.notes = query_keep(q, notes, &nr);
+	q->run.nr_notes = (uint32_t)nr;
 }
 
 const struct run_info *query_run(const struct query *q)

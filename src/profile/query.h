@@ -55,6 +55,8 @@ struct run_info {
 
 /* Never NULL; the same each time. */
 const struct run_info *query_run(const struct query *q);
+/* Adds a note to those of the run, for what is found out while a view is made; each once. */
+void query_note(struct query *q, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Any key of table `run` as text (integers in decimal); NULL: absent. */
 const char *query_value(struct query *q, const char *key);
 
@@ -83,6 +85,8 @@ struct query_function {
 	uint32_t id;                       /* table `function`; 0: nameless */
 	const char *module;                /* path; NULL: JIT code */
 	const char *build_id;              /* of the module, hex; NULL: none */
+	const char *identity;              /* the same or, without one, a hash of its code, as symbols_identity(); NULL:
+	                                    * unknown */
 	const char *symbol;                /* demangled; NULL: nameless */
 	const char *linkage;               /* as in the symbol table; NULL: nameless */
 	uint64_t address, size;            /* the module's own; JIT code: the run's; 0: not known */

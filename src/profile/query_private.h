@@ -24,6 +24,8 @@ struct query {
 
 /* Prepares a statement; the message says that the file is damaged where it cannot be. 0 or -errno. */
 int query_prepare(struct query *q, sqlite3_stmt **out, const char *sql);
+/* Whether the profile has the column: what was added later is not in older ones. */
+bool query_has(struct query *q, const char *table, const char *column);
 /* Says that the file is damaged, and how; -EINVAL. */
 int query_damaged(struct query *q, const char *how);
 /* After the last row: finalizes, and turns what ended the rows into 0 or -errno. */

@@ -25,6 +25,8 @@ CREATE TABLE region (name TEXT PRIMARY KEY, ordinal INT, entries INT, instructio
 -- Modules are numbered in the order of their paths, functions in that of module and address (JIT code last),
 -- sources in that of their paths: numbers depend on what was executed, never on when.
 CREATE TABLE module (module INTEGER PRIMARY KEY, path TEXT, build_id TEXT);
+-- Of modules without a build-id: a hash of their code.
+CREATE TABLE module_code (module INTEGER PRIMARY KEY, identity TEXT);
 CREATE TABLE source (source INTEGER PRIMARY KEY, path TEXT UNIQUE);
 -- A function as the symbol table has it; module NULL: JIT code, its addresses the run's own.
 CREATE TABLE function (function INTEGER PRIMARY KEY, module INT, symbol TEXT, linkage TEXT, address INT, size INT,

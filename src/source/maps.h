@@ -5,19 +5,22 @@
 #ifndef CYCLEWISE_SOURCE_MAPS_H
 #define CYCLEWISE_SOURCE_MAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define MODULE_NONE UINT32_MAX     /* anonymous memory: JIT code */
 
 struct maps;
+struct symbols;
 
 int  maps_new(struct maps **out);
 void maps_free(struct maps *m);
 
 /*
- * A file is opened when the first instruction of it is seen, and kept, so that names are those of what ran: it may be
- * removed or replaced later, and a path may lead nowhere from the start. Where to look beside its path: at the file of
- * the program, which is opened now (`path`), and among what the process `pid` has open.
+ * An ELF file is opened when it is first mapped, and kept, so that names are those of what ran: it may be removed or
+ * replaced later, and a path may lead nowhere from the start. That of the program (`path`) is opened before it runs,
+ * and is the first module; what is not at its path is looked for, when the first instruction of it is seen, among what
+ * the process `pid` has open.
  */
 void maps_program(struct maps *m, const char *path);
 void maps_process(struct maps *m, int pid);
@@ -36,8 +39,15 @@ void maps_note(struct maps *m, uint32_t insn, uint64_t pc);
 /* What was remembered. */
 uint32_t maps_place(const struct maps *m, uint32_t insn, uint64_t *offset);
 
-uint32_t maps_modules(const struct maps *m);                   /* how many files were mapped */
+/* How many files were mapped. What is at a path when it is mapped anew is another module where it is another file. */
+uint32_t maps_modules(const struct maps *m);
 const char *maps_path(const struct maps *m, uint32_t module);  /* valid until maps_free() */
-int maps_fd(const struct maps *m, uint32_t module);            /* the file, open; -1: not kept. Until maps_free() */
+/*
+ * Opens the file that was mapped, which need no longer be at its path. Its number in `s`, or -errno; -ESTALE: it has
+ * been changed since, so that what it says is not so of what ran.
+ */
+int maps_open(const struct maps *m, uint32_t module, struct symbols *s);
+/* Whether it has been changed since it was first mapped, and code of it ran; not, that there is another at its path. */
+bool maps_changed(const struct maps *m, uint32_t module);
 
 #endif

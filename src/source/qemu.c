@@ -249,7 +249,7 @@ static void note_illegal(struct source *s, uint32_t insn)
 	size_t size;
 
 	if (module != MODULE_NONE) {
-		int file = symbols_open_at(s->symbols, maps_path(s->maps, module), maps_fd(s->maps, module));
+		int file = maps_open(s->maps, module, s->symbols);
 		if (file >= 0 && symbols_address(s->symbols, file, offset, &address) &&
 		    (size = symbols_bytes(s->symbols, file, address, bytes, sizeof bytes)))
 			whole = code_add(s->code, pc, bytes, size);
@@ -465,6 +465,10 @@ static int finish(struct source *s)
 		        " records of the rest were lost", s->code->nr, r->lost);
 	else if (r->lost)
 		note(s, "%" PRIu64 " records were lost", r->lost);
+	for (uint32_t i = 0; i < maps_modules(s->maps); i++)
+		if (maps_changed(s->maps, i))
+			note(s, "%.300s was changed while the program ran: what it ran of it is left without names",
+			     maps_path(s->maps, i));
 	r->window_unknown = s->window ? window_unknown(s->window) : NULL;
 	r->window_gone = s->window && !r->window_unknown ? window_gone(s->window) : NULL;
 	if (r->window_gone)

@@ -8,6 +8,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "source/maps.h"
 #include "symbol/symbol.h"
 
 struct regions {
@@ -104,7 +105,7 @@ static const struct module *module_of(struct regions *r, uint32_t module, const 
 	if (!r->module->pdata[module]) {
 		struct module *new = g_new0(struct module, 1);
 		struct reading reading = { r, new };
-		new->file = symbols_open_at(r->symbols, maps_path(maps, module), maps_fd(maps, module));
+		new->file = maps_open(maps, module, r->symbols);
 		if (new->file >= 0)
 			symbols_probes(r->symbols, new->file, "cyclewise", probe, &reading);
 		r->module->pdata[module] = new;

@@ -28,7 +28,7 @@ const char *regions_name(const struct regions *r, uint32_t region); /* in order 
 struct symbols;
 int  regions_new(struct regions **out, struct symbols *symbols);
 void regions_free(struct regions *r);
-/* Static instruction `insn` at `offset` of the file `path`, the `module`-th, was first seen; true: it is a mark. */
+/* Static instruction `insn` at `offset` of the `module`-th file of `maps` was first seen; true: it is a mark. */
 bool regions_seen(struct regions *r, uint32_t insn, uint32_t module, const struct maps *maps, uint64_t offset);
 
 #endif

@@ -150,7 +150,7 @@ static struct module *module_of(struct window_state *w, uint32_t module)
 		g_ptr_array_add(w->module, NULL);
 	if (!w->module->pdata[module]) {
 		struct module *m = g_new0(struct module, 1);
-		m->file = symbols_open_at(w->symbols, maps_path(w->maps, module), maps_fd(w->maps, module));
+		m->file = maps_open(w->maps, module, w->symbols);
 		m->role = g_hash_table_new(NULL, NULL);
 		for (unsigned i = 0; i < INLINED; i++) {
 			m->adding = 1u << i;

@@ -47,6 +47,55 @@ static void read_segments(struct symbol_file *f)
 	}
 }
 
+/* A hash of the bytes of all executable segments, and of where they lie. */
+static char *code_hash(Elf *elf)
+{
+	GChecksum *hash = g_checksum_new(G_CHECKSUM_SHA1);
+	size_t nr, total;
+	const char *raw = elf_rawfile(elf, &total);
+	bool any = false;
+	GElf_Phdr header;
+	char *text;
+
+	for (size_t i = 0; raw && !elf_getphdrnum(elf, &nr) && i < nr && i < INT32_MAX; i++) {
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD || !(header.p_flags & PF_X) ||
+		    header.p_offset > total || header.p_filesz > total - header.p_offset)
+			continue;
+		g_checksum_update(hash, (const guchar *)&header.p_vaddr, sizeof header.p_vaddr);
+		g_checksum_update(hash, (const guchar *)raw + header.p_offset, (gssize)header.p_filesz);
+		any = true;
+	}
+	text = any ? g_strconcat("code-", g_checksum_get_string(hash), NULL) : g_strdup("");
+	g_checksum_free(hash);
+	return text;
+}
+
+static char *elf_identity(Elf *elf)
+{
+	char *id = elf_build_id(elf);
+
+	if (*id)
+		return id;
+	g_free(id);
+	return code_hash(elf);
+}
+
+char *symbols_identity_of(int fd)
+{
+	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	char *id = elf && elf_kind(elf) == ELF_K_ELF ? elf_identity(elf) : g_strdup("");
+
+	elf_end(elf);
+	return id;
+}
+
+const char *symbol_file_identity(struct symbol_file *f)
+{
+	if (!f->identity)
+		f->identity = elf_identity(f->elf);
+	return f->identity;
+}
+
 int symbol_file_open(struct symbol_file **out, const char *path, int given, GStringChunk *strings)
 {
 	struct symbol_file *f;
@@ -94,6 +143,7 @@ void symbol_file_close(struct symbol_file *f)
 	g_array_free(f->segments, TRUE);
 	g_free(f->build_id);
 	g_free(f->refused);
+	g_free(f->identity);
 	g_free(f->path);
 	g_free(f);
 }

@@ -28,6 +28,7 @@ struct symbol_file {
 	GElf_Half machine;
 	GArray *segments;          /* struct segment, in the order of the file */
 	char *build_id;            /* hex; "" where there is none */
+	char *identity;            /* NULL until symbol_file_identity() */
 	GStringChunk *strings;     /* of the `struct symbols` it belongs to; outlives it */
 	uint64_t plain_bytes;      /* demangled names made so far */
 	uint64_t kept_mangled;     /* names that were not: too long, or too much work */
@@ -47,6 +48,7 @@ struct symbol_file {
 /* Opens an executable or shared object, at `path` or, not negative, of `given`. 0 or -errno. */
 int  symbol_file_open(struct symbol_file **out, const char *path, int given, GStringChunk *strings);
 void symbol_file_close(struct symbol_file *f);
+const char *symbol_file_identity(struct symbol_file *f);
 /* The module, opened on first use; NULL where libdwfl cannot make sense of the file. */
 Dwfl_Module *symbol_file_module(struct symbol_file *f);
 /* The executable segment that holds `address`; NULL: none. */

@@ -3,8 +3,8 @@
  */
 #include "symbol/symbol.h"
 
-#include <inttypes.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 
 #include "base/error.h"
@@ -53,7 +53,8 @@ int symbols_open(struct symbols *s, const char *path)
 
 int symbols_open_at(struct symbols *s, const char *path, int fd)
 {
-	int number = GPOINTER_TO_INT(g_hash_table_lookup(s->by_path, path));
+	g_autofree char *key = fd < 0 ? g_strdup(path) : g_strdup_printf("%d:%s", fd, path);
+	int number = GPOINTER_TO_INT(g_hash_table_lookup(s->by_path, key));
 	struct symbol_file *f;
 
 	if (number < 0)
@@ -65,7 +66,7 @@ int symbols_open_at(struct symbols *s, const char *path, int fd)
 		g_ptr_array_add(s->files, f);
 		number = (int)s->files->len;
 	}
-	g_hash_table_insert(s->by_path, g_strdup(path), GINT_TO_POINTER(number));
+	g_hash_table_insert(s->by_path, g_strdup(key), GINT_TO_POINTER(number));
 	return number < 0 ? number : number - 1;
 }
 
@@ -119,6 +120,11 @@ static struct symbol_file *file_of(struct symbols *s, int file)
 const char *symbols_build_id(struct symbols *s, int file)
 {
 	return file_of(s, file)->build_id;
+}
+
+const char *symbols_identity(struct symbols *s, int file)
+{
+	return symbol_file_identity(file_of(s, file));
 }
 
 /* A mapping covers whole pages, so the bytes around a segment in its first and last page are there, too. */

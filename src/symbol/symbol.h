@@ -21,11 +21,21 @@ void symbols_free(struct symbols *s);
 
 /* A file; opened once. Returns its number, or -errno (the file is then an unnamed module; not fatal). */
 int symbols_open(struct symbols *s, const char *path);
-/* The same of one that is open as `fd` (a copy is kept), whatever is at `path` now; `fd` negative: of that. */
+/*
+ * The same of one that is open as `fd` (a copy is kept), which tells files of one path; `fd` negative: of what is at
+ * `path`.
+ */
 int symbols_open_at(struct symbols *s, const char *path, int fd);
 /* Calls `each` with a sentence, fit for a terminal, for each thing of the files that was passed over and why. */
 void symbols_notes(const struct symbols *s, void (*each)(void *ctx, const char *note), void *ctx);
 const char *symbols_build_id(struct symbols *s, int file);      /* hex, "" where there is none */
+/*
+ * What tells a file from another build of it: its build-id or, where it has none, "code-" and a hash of its executable
+ * segments. "" where there is neither.
+ */
+const char *symbols_identity(struct symbols *s, int file);
+/* The same of any file; "" where it is no ELF file. Free with g_free(). */
+char *symbols_identity_of(int fd);
 /* The file's own address of the byte at `offset` of the file, by its program headers; false: in no segment. */
 bool symbols_address(struct symbols *s, int file, uint64_t offset, uint64_t *address);
 

@@ -114,8 +114,10 @@ static void decode(struct listing *l, int file, uint64_t from, uint64_t to, cons
 }
 
 /* The function's bytes in its module's file; `*why` says why they cannot be had. */
-static uint8_t *function_bytes(struct listing *l, const struct query_function *f, int *file, const char **why)
+static uint8_t *function_bytes(struct listing *l, struct query *q, const struct query_function *f, int *file,
+                               const char **why)
 {
+	bool changed = false;
 	uint8_t *bytes;
 
 	*why = NULL;
@@ -125,8 +127,12 @@ static uint8_t *function_bytes(struct listing *l, const struct query_function *f
 		*why = "the function's size is not known";
 	else if ((*file = symbols_open(l->priv->symbols, f->module)) < 0)
 		*why = "its file cannot be read";
-	else if (f->build_id && strcmp(f->build_id, symbols_build_id(l->priv->symbols, *file)))
+	else if (f->identity && strcmp(f->identity, symbols_identity(l->priv->symbols, *file)))
+		changed = true;
+	if (changed) {
 		*why = "its file has been built anew since";
+		query_note(q, "%s has been built anew since: nothing is taken from it", f->module);
+	}
 	if (*why)
 		return NULL;
 	bytes = g_malloc(f->size);
@@ -213,7 +219,7 @@ int listing_new(struct listing **out, struct query *q, const struct query_functi
 		goto out;
 	if (!f->symbol && around)
 		narrow(&in, &n, around);
-	bytes = function_bytes(l, f, &file, &l->partial);
+	bytes = function_bytes(l, q, f, &file, &l->partial);
 	if (bytes && decoder(&p->code, query_run(q))) {
 		l->partial = "no core description for its instruction set could be read";
 		g_free(bytes);

@@ -3,6 +3,8 @@
 #include <glib.h>
 #include <stdio.h>
 
+#include "symbol/symbol.h"
+
 struct origin {
 	uint32_t module;
 	uint64_t offset;
@@ -108,7 +110,14 @@ const char *maps_path(const struct maps *m, uint32_t module)
 	return m->paths->pdata[module];
 }
 
-int maps_fd(const struct maps *m, uint32_t module)
+int maps_open(const struct maps *m, uint32_t module, struct symbols *s)
 {
-	return -1;
+	return symbols_open(s, maps_path(m, module));
+}
+
+bool maps_changed(const struct maps *m, uint32_t module)
+{
+	(void)m;
+	(void)module;
+	return false;
 }
