@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -56,6 +57,18 @@ static int find(struct view_request *r, const char *operand)
 	return err;
 }
 
+static int check_source_path(const GPtrArray *rules)
+{
+	for (guint i = 0; i < rules->len; i++)
+		if (!strchr(rules->pdata[i], '=') || *(const char *)rules->pdata[i] == '=') {
+			error_set(EINVAL, "--source-path", "'%s' is not OLD=NEW", (const char *)rules->pdata[i]);
+			error_remedy("as in --source-path /build/prog-1.0=/home/user/prog");
+			error_status(EXIT_USAGE);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static int run(struct invocation *call)
 {
 	const char *path = call->argc == 2 ? call->argv[0] : PROFILE_DEFAULT;
@@ -67,11 +80,15 @@ static int run(struct invocation *call)
 		return command_usage(&command_annotate, "SYMBOL", "is missing");
 	if (call->argc > 2)
 		return command_usage(&command_annotate, call->argv[2], "is one operand too many");
+	err = check_source_path(call->options.source_path);
+	if (err)
+		return err;
 	err = recorded_open(&rec, call, path);
 	if (!err)
 		err = need_cycles(&rec, path);
 	if (!err)
 		err = find(&rec.request, call->argv[call->argc - 1]);
+	rec.request.source_path = call->options.source_path;
 	rec.request.resources = call->options.with_resources;
 	if (!err)
 		err = output_view(&call->output, view_find("annotate"), &rec.request);

@@ -85,6 +85,9 @@ const struct option_row option_rows[] = {
 	ROW("resources", 0, OPTIONS_CODE, OPTION_FLAG, WORDS_NONE, with_resources, NULL,
 	    "Adds what each instruction uses of the core's resources: ports and groups of ports, units, slots, lines "
 	    "from L2."),
+	ROW("source-path", 0, OPTIONS_CODE, OPTION_MANY, WORDS_NONE, source_path, "OLD=NEW",
+	    "Looks for sources that the compiler had in the folder OLD in the folder NEW. May be repeated: the first "
+	    "that leads to a file counts."),
 	ROW("output", 'o', OPTIONS_FILE, OPTION_TEXT, WORDS_FILE, output, "FILE",
 	    "Writes the profile into FILE. An older profile of that name is kept as FILE.old."),
 	ROW("output", 'o', OPTIONS_CORE, OPTION_TEXT, WORDS_FILE, output, "FILE",
@@ -210,7 +213,7 @@ int options_parse(struct options *o, unsigned groups, bool permute, int argc, ch
 	*o = (struct options){
 		.seed = 1, .set = g_ptr_array_new(), .scale = g_ptr_array_new(), .ideal = g_ptr_array_new(),
 		.insn = g_ptr_array_new(), .function = g_ptr_array_new(), .event = g_ptr_array_new(),
-		.prefetch = g_ptr_array_new(),
+		.prefetch = g_ptr_array_new(), .source_path = g_ptr_array_new(),
 	};
 	if (!permute)
 		shorts[ns++] = '+';
@@ -271,4 +274,5 @@ void options_fini(struct options *o)
 	g_ptr_array_free(o->function, TRUE);
 	g_ptr_array_free(o->event, TRUE);
 	g_ptr_array_free(o->prefetch, TRUE);
+	g_ptr_array_free(o->source_path, TRUE);
 }

@@ -33,6 +33,7 @@ struct options {
 	GPtrArray *insn, *function, *event, *prefetch; /* const char * */
 	const char *distance;              /* NULL: the default */
 	bool with_resources;
+	GPtrArray *source_path;            /* const char *, as given */
 	bool json, quiet, verbose, no_progress, help, quick;
 };
 

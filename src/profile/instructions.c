@@ -193,6 +193,16 @@ static int write_sources(struct profile *p, GArray *order)
 		sqlite3_bind_text(s, 2, source->path, -1, SQLITE_STATIC);
 		err = profile_step(p, s);
 	}
+	s = err ? NULL : profile_statement(p, STATEMENT_SOURCE_TEXT);
+	for (uint32_t i = 0; s && !err && i < order->len; i++) {
+		source = &g_array_index(n->sources, struct named_source, g_array_index(order, uint32_t, i));
+		if (!source->md5)
+			continue;
+		sqlite3_bind_int64(s, 1, source->id);
+		sqlite3_bind_text(s, 2, source->md5, -1, SQLITE_STATIC);
+		sqlite3_bind_int(s, 3, source->newer);
+		err = profile_step(p, s);
+	}
 	return p->error;
 }
 

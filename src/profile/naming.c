@@ -11,9 +11,14 @@
 #include "profile/naming.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
+
+enum { MOST_SOURCE = 64 << 20 };   /* bytes of a source that is looked at */
 
 static guint function_hash(gconstpointer key)
 {
@@ -115,7 +120,30 @@ void naming_check(struct naming *n, const struct maps *maps)
 	}
 }
 
-static uint32_t source_number(struct naming *n, const char *path)
+/* What its text is now, so that a view can tell whether it is still the same. */
+static void read_source(struct naming *n, struct named_source *source, int file)
+{
+	struct stat st;
+	int fd = file_open(source->path, 0, MOST_SOURCE, &st);
+	int64_t written;           /* ns */
+	size_t size;
+	char *text;
+
+	if (fd < 0)
+		return;
+	if (!file_read_open(&text, &size, fd, source->path, MOST_SOURCE)) {
+		g_autofree char *md5 = g_compute_checksum_for_data(G_CHECKSUM_MD5, (const guchar *)text, size);
+
+		source->md5 = g_string_chunk_insert(n->strings, md5);
+		written = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+		source->newer = written > symbols_written(n->symbols, file);
+		free(text);
+	}
+	close(fd);
+}
+
+/* The number of a source that `file` (of symbols) names; 0: `path` is NULL. */
+static uint32_t source_number(struct naming *n, const char *path, int file)
 {
 	struct named_source source = { 0 };
 	uint32_t found;
@@ -126,6 +154,7 @@ static uint32_t source_number(struct naming *n, const char *path)
 	if (found)
 		return found;
 	source.path = g_string_chunk_insert_const(n->strings, path);
+	read_source(n, &source, file);
 	g_array_append_val(n->sources, source);
 	g_hash_table_insert(n->by_source, (gpointer)source.path, GUINT_TO_POINTER(n->sources->len));
 	return n->sources->len;
@@ -143,21 +172,21 @@ static uint32_t function_number(struct naming *n, const struct named_function *k
 	f.symbol = g_string_chunk_insert_const(n->strings, f.symbol);
 	f.linkage = g_string_chunk_insert_const(n->strings, f.linkage);
 	if (file >= 0 && symbols_declared(n->symbols, file, f.start, &source, &f.line))
-		f.source = source_number(n, source);
+		f.source = source_number(n, source, file);
 	g_array_append_val(n->functions, f);
 	g_hash_table_insert(n->by_function, g_memdup2(&f, sizeof(f)), GUINT_TO_POINTER(n->functions->len));
 	return n->functions->len;
 }
 
 /* The number of the function that `frame` inlined into code of `module`; 0: it has no name. */
-static uint32_t inline_number(struct naming *n, uint32_t module, const struct frame *frame)
+static uint32_t inline_number(struct naming *n, uint32_t module, const struct frame *frame, int file)
 {
 	struct named_inline f = { .linkage = frame->linkage, .module = module, .line = frame->declared_line };
 	uint32_t found;
 
 	if (!frame->symbol || !frame->linkage)
 		return 0;
-	f.source = source_number(n, frame->declared);
+	f.source = source_number(n, frame->declared, file);
 	found = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_inline, &f));
 	if (found)
 		return found;
@@ -175,14 +204,14 @@ static void name_in_file(struct naming *n, struct named *insn, int file)
 
 	if (!symbols_place(n->symbols, file, insn->address, &place))
 		return;
-	insn->source = source_number(n, place.file);
+	insn->source = source_number(n, place.file, file);
 	insn->line = place.line;
 	insn->frame = n->frames->len;
 	insn->nr_frames = place.nr_inlined;
 	for (uint32_t i = 0; i < place.nr_inlined; i++) {
 		frame.symbol = place.inlined[i].symbol;
-		frame.function = inline_number(n, insn->module, &place.inlined[i]);
-		frame.source = source_number(n, place.inlined[i].file);
+		frame.function = inline_number(n, insn->module, &place.inlined[i], file);
+		frame.source = source_number(n, place.inlined[i].file, file);
 		frame.line = place.inlined[i].line;
 		g_array_append_val(n->frames, frame);
 	}

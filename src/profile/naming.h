@@ -32,6 +32,8 @@ struct named_function {
 
 struct named_source {
 	const char *path;
+	const char *md5;           /* of its text, hex; NULL: it cannot be read */
+	bool newer;                /* than the module that it was first met in: edited after that was built */
 	uint32_t id;
 };
 

@@ -43,6 +43,7 @@ enum {
 	X(MODULE, "INSERT INTO module VALUES (?, ?, ?)") \
 	X(MODULE_CODE, "INSERT INTO module_code VALUES (?, ?)") \
 	X(SOURCE, "INSERT INTO source VALUES (?, ?)") \
+	X(SOURCE_TEXT, "INSERT INTO source_text VALUES (?, ?, ?)") \
 	X(FUNCTION, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?)") \
 	X(INSN, "INSERT INTO insn VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
 	X(INLINE_FUNCTION, "INSERT INTO inline_function VALUES (?, ?, ?, ?, ?, ?)") \

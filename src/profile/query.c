@@ -229,6 +229,8 @@ void query_free(struct query *q)
 	if (!q)
 		return;
 	ledger_free(q->ledger);
+	if (q->texts)
+		g_hash_table_destroy(q->texts);
 	if (q->inlined)
 		g_array_free(q->inlined, TRUE);
 	g_hash_table_destroy(q->values);
@@ -293,6 +295,39 @@ static void fill_slots(sqlite3_stmt *s, int column, struct slot_counts *slots)
 	slots->issued = column_count(s, column + 2);
 	slots->retired = column_count(s, column + 3);
 	slots->recovery = column_count(s, column + 4);
+}
+
+static int read_texts(struct query *q)
+{
+	struct query_source *source;
+	const char *path;
+	sqlite3_stmt *s;
+	int rc, err;
+
+	q->texts = g_hash_table_new(g_str_hash, g_str_equal);
+	if (!query_has(q, "source_text", "md5"))
+		return 0;
+	err = query_prepare(q, &s, "SELECT path, md5, newer FROM source JOIN source_text USING (source)");
+	if (err)
+		return err;
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		path = query_text(q, s, 0);
+		source = g_new0(struct query_source, 1);
+		g_ptr_array_add(q->memory, source);
+		source->md5 = query_text(q, s, 1);
+		source->newer = sqlite3_column_int(s, 2);
+		if (path && source->md5)
+			g_hash_table_insert(q->texts, (gpointer)(uintptr_t)path, source);
+	}
+	return query_end(q, s, rc);
+}
+
+int query_source(struct query *q, const char *file, const struct query_source **out)
+{
+	int err = q->texts ? 0 : read_texts(q);
+
+	*out = g_hash_table_lookup(q->texts, file);
+	return err;
 }
 
 typedef void fill_row(struct query *q, sqlite3_stmt *s, void *row);

@@ -114,6 +114,14 @@ struct query_line {
 	struct stack stack;
 };
 
+/* What is known of a source's text. */
+struct query_source {
+	const char *md5;                   /* of the text during the run, hex */
+	bool newer;                        /* it was edited after what was built of it */
+};
+/* Of the source `file`; *out NULL: nothing. */
+int query_source(struct query *q, const char *file, const struct query_source **out);
+
 /* Lines by units, most first; ties by file (NULL last), line. */
 int query_lines(struct query *q, const struct query_line **rows, size_t *nr);
 

@@ -19,6 +19,7 @@ struct query {
 	GHashTable *values;        /* table `run`: key -> text */
 	struct run_info run;
 	struct ledger *ledger;     /* NULL until first use */
+	GHashTable *texts;         /* path -> struct query_source * (of `memory`); NULL until first use */
 	GArray *inlined;           /* struct query_inlined; NULL until first use */
 };
 

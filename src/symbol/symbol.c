@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/shown.h"
@@ -180,6 +181,13 @@ bool symbols_place(struct symbols *s, int file, uint64_t address, struct place *
 bool symbols_declared(struct symbols *s, int file, uint64_t address, const char **source, uint32_t *line)
 {
 	return debug_lines_declared(file_of(s, file), address, source, line);
+}
+
+int64_t symbols_written(struct symbols *s, int file)
+{
+	struct stat st;
+
+	return fstat(file_of(s, file)->fd, &st) ? 0 : (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 }
 
 int symbols_find(struct symbols *s, int file, const char *name,

@@ -34,6 +34,8 @@ const char *symbols_build_id(struct symbols *s, int file);      /* hex, "" where
  * segments. "" where there is neither.
  */
 const char *symbols_identity(struct symbols *s, int file);
+/* When it was last written: ns since the epoch. */
+int64_t symbols_written(struct symbols *s, int file);
 /* The same of any file; "" where it is no ELF file. Free with g_free(). */
 char *symbols_identity_of(int fd);
 /* The file's own address of the byte at `offset` of the file, by its program headers; false: in no segment. */

@@ -16,6 +16,7 @@
 #include "view/number.h"
 #include "view/place.h"
 #include "view/resources.h"
+#include "view/source.h"
 #include "view/stack.h"
 #include "view/view.h"
 
@@ -30,9 +31,9 @@ static unsigned bar_width(const struct text *t)
 	return free > WIDE_BAR ? WIDE_BAR : free > NARROW_BAR ? free : NARROW_BAR;
 }
 
-static void source_line(struct text *t, struct listing *l, const struct listing_row *row)
+static void source_line(struct text *t, struct sources *sources, const struct listing_row *row)
 {
-	const char *text = listing_source(l, row->file, row->line), *slash = strrchr(row->file, '/');
+	const char *text = sources_line(sources, row->file, row->line), *slash = strrchr(row->file, '/');
 	char where[PLACE_SIZE];
 
 	place_line(slash ? slash + 1 : row->file, row->line, where);
@@ -82,8 +83,10 @@ static void place_of_line(struct text *t, const char *file, uint32_t line)
 }
 
 /* The rows, each run of one source line under that line, and their stacks into `sum`. */
-static void rows(struct text *t, const struct run_info *run, struct listing *l, struct stack_sum *sum)
+static void rows(struct text *t, const struct view_request *r, struct listing *l, struct stack_sum *sum)
 {
+	struct sources *sources = sources_new(r);
+	const struct run_info *run = query_run(r->query);
 	const struct listing_row *before = NULL;
 	uint64_t most = 0;
 
@@ -99,11 +102,12 @@ static void rows(struct text *t, const struct run_info *run, struct listing *l, 
 		const struct listing_row *row = &l->row[i];
 
 		if (row->file && row->line && (!before || before->line != row->line || strcmp(before->file, row->file)))
-			source_line(t, l, row);
+			source_line(t, sources, row);
 		if (row->file && row->line)
 			before = row;
 		instruction(t, run, row, most);
 	}
+	sources_free(sources);
 }
 
 static void amount(struct text *t, const struct run_info *run, const struct stack *s)
@@ -207,7 +211,7 @@ static int copy_text(struct text *t, const struct view_request *r, const struct 
 	fputs("  ", t->out);
 	amount(t, query_run(r->query), &copy->stack);
 	fputs("\n\n", t->out);
-	rows(t, query_run(r->query), l, sum);
+	rows(t, r, l, sum);
 	listing_free(l);
 	return 0;
 }
@@ -267,7 +271,7 @@ static int function_text(struct text *t, const struct view_request *r, struct st
 	else
 		fprintf(t->out, "; %zu of the %" PRIu32 " instructions executed, around 0x%" PRIx64 "\n\n", l->nr,
 		        f->nr_insns, r->around->address);
-	rows(t, run, l, sum);
+	rows(t, r, l, sum);
 	if (l->partial)
 		fprintf(t->out, "\n  What was never executed is not shown: %s.\n", l->partial);
 	listing_free(l);
@@ -293,8 +297,10 @@ static int text(struct text *t, const struct view_request *r)
 }
 
 /* The lines that the code came from, each once, in the order of first sight. */
-static void source_json(struct json *j, struct listing *l)
+static void source_json(struct json *j, const struct view_request *r, struct listing *l)
 {
+	struct sources *sources = sources_new(r);
+
 	json_array(j, "source");
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct listing_row *row = &l->row[i];
@@ -307,10 +313,11 @@ static void source_json(struct json *j, struct listing *l)
 		json_object(j, NULL);
 		json_string(j, "file", row->file);
 		json_uint(j, "line", row->line);
-		json_string(j, "text", listing_source(l, row->file, row->line));
+		json_string(j, "text", sources_line(sources, row->file, row->line));
 		json_end_object(j);
 	}
 	json_end_array(j);
+	sources_free(sources);
 }
 
 static int by_units(gconstpointer a, gconstpointer b)
@@ -441,7 +448,7 @@ static int json(struct json *j, const struct view_request *r)
 	for (size_t i = 0; i < l->nr; i++)
 		row_json(j, r, &l->row[i], table);
 	json_end_array(j);
-	source_json(j, l);
+	source_json(j, r, l);
 	listing_free(l);
 	resources_free(table);
 	more = notes_json(j, r);

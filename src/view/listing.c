@@ -2,68 +2,20 @@
 
 #include <errno.h>
 #include <glib.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "core/params.h"
 #include "isa/code.h"
 #include "symbol/symbol.h"
 
-enum { MOST_BYTES = 1 << 22, TEXT_BYTES = 512, MOST_SOURCE = 64 << 20 };
-
-struct source_file {
-	char *text;                    /* NULL: cannot be read; its line ends are NULs */
-	GArray *lines;                 /* const char *, the first is line 1 */
-};
+enum { MOST_BYTES = 1 << 22, TEXT_BYTES = 512 };
 
 struct listing_private {
 	GArray *rows;
 	GStringChunk *strings;
-	GHashTable *sources;           /* path -> struct source_file * */
 	struct symbols *symbols;
 	struct code *code;
 };
-
-static void source_free(gpointer p)
-{
-	struct source_file *s = p;
-
-	free(s->text);
-	g_array_free(s->lines, TRUE);
-	g_free(s);
-}
-
-static struct source_file *source_read(const char *path)
-{
-	struct source_file *s = g_new0(struct source_file, 1);
-	size_t size;
-
-	s->lines = g_array_new(FALSE, FALSE, sizeof(char *));
-	if (file_read(&s->text, &size, path, MOST_SOURCE))
-		return s;
-	for (char *at = s->text, *end = s->text + size; at < end;) {
-		char *eol = memchr(at, '\n', (size_t)(end - at));
-
-		g_array_append_val(s->lines, at);
-		if (!eol)
-			break;
-		*eol = '\0';
-		at = eol + 1;
-	}
-	return s;
-}
-
-const char *listing_source(struct listing *l, const char *file, uint32_t line)
-{
-	struct source_file *s = g_hash_table_lookup(l->priv->sources, file);
-
-	if (!s) {
-		s = source_read(file);
-		g_hash_table_insert(l->priv->sources, g_strdup(file), s);
-	}
-	return line && line <= s->lines->len ? g_array_index(s->lines, char *, line - 1) : NULL;
-}
 
 /* A decoder for the run's instruction set, by the core it ran on or, where that is gone, the default one. */
 static int decoder(struct code **out, const struct run_info *run)
@@ -163,7 +115,6 @@ static struct listing *listing_empty(void)
 	l->priv = p;
 	p->rows = g_array_new(FALSE, FALSE, sizeof(struct listing_row));
 	p->strings = g_string_chunk_new(1 << 14);
-	p->sources = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, source_free);
 	return l;
 }
 
@@ -252,7 +203,6 @@ void listing_free(struct listing *l)
 		return;
 	symbols_free(l->priv->symbols);
 	code_free(l->priv->code);
-	g_hash_table_destroy(l->priv->sources);
 	g_string_chunk_free(l->priv->strings);
 	g_array_free(l->priv->rows, TRUE);
 	g_free(l->priv);

@@ -38,7 +38,4 @@ int listing_new(struct listing **out, struct query *q, const struct query_functi
 int listing_new_copies(struct listing **out, struct query *q, const struct query_copy *copy, size_t nr);
 void listing_free(struct listing *l);
 
-/* The text of a source line, without its end; NULL: the file cannot be read, or has no such line. */
-const char *listing_source(struct listing *l, const char *file, uint32_t line);
-
 #endif

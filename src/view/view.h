@@ -7,6 +7,7 @@
 #ifndef CYCLEWISE_VIEW_VIEW_H
 #define CYCLEWISE_VIEW_VIEW_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,6 +26,8 @@ struct view_request {
 	const struct query_insn *around; /* of `annotate`: in that function; of one without a name no more than what
 	                                  * is near it. NULL: all */
 	const struct core_desc *core;  /* of `cores`: one in full; NULL: the list of all */
+	const GPtrArray *source_path;  /* const char *, "OLD=NEW": where sources are that are not where they were; NULL:
+	                                * none */
 	size_t limit;                  /* entries in lists; 0: the view's own choice (text), all (JSON) */
 	bool resources;                /* of `annotate`: with the table of resources */
 	bool verbose, quiet;

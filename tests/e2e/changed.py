@@ -2,7 +2,6 @@
 """Files that are no longer those that ran: programs and sources that were built or edited anew, while a program runs or
 before its profile is looked at. What is shown is of the file that ran, or is left out, and a note says so."""
 import json
-import shutil
 import subprocess
 
 from lib import TOP, WORK, Tests, check, cyclewise, profile
@@ -68,6 +67,68 @@ def rebuilt_since():
 @tests.case("the same without a build-id, by a hash of the code")
 def rebuilt_without_id():
     rebuilt("-Wl,--build-id=none")
+
+
+def edited(edit, *options):
+    """annotate's JSON of a program in a folder of its own, after edit(folder) between recording and looking."""
+    folder = WORK / f"edited{len(list(WORK.glob('edited*')))}"
+    folder.mkdir()
+    (folder / "s.c").write_text("int main(void)\n{\n\tvolatile int s = 0; for (int i = 0; i < 99; i++) s += i; return 0;\n}\n")
+    subprocess.run(["gcc", "-O1", "-g", "-static", "-o", "s", folder / "s.c"], check=True, cwd=folder)
+    done = cyclewise("record", "-q", "-o", folder / "s.cw", "--", folder / "s")
+    check(done.returncode == 0, done.stderr)
+    edit(folder)
+    done = cyclewise("annotate", "--json", *[str(o).replace("FOLDER", str(folder)).replace("FOLDE", str(folder)[:-1]) for o in options], folder / "s.cw", "main")
+    check(done.returncode == 0, done.stderr)
+    found = json.loads(done.stdout)
+    return {row["line"]: row["text"] for row in found["source"]}.get(3), found["notes"]
+
+
+LOOP = "\tvolatile int s = 0; for (int i = 0; i < 99; i++) s += i; return 0;"
+
+
+@tests.case("a source that was edited since the run is not shown, and a note names it")
+def source_edited():
+    text, notes = edited(lambda folder: None)
+    check(text == LOOP and not notes, f"{text}, {notes}")
+    text, notes = edited(lambda folder: (folder / "s.c").write_text("#include <stdio.h>\n" + (folder / "s.c").read_text()))
+    check(text is None, f"shown: {text}")
+    check(any("/s.c is not what it was" in note for note in notes), f"notes {notes}")
+
+
+@tests.case("a source that is newer than the program is shown with a warning")
+def source_newer():
+    source = WORK / "newer.c"
+    source.write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-g", "-static", "-o", WORK / "newer", source], check=True)
+    later = (WORK / "newer").stat().st_mtime + 10
+    subprocess.run(["touch", "-d", f"@{later}", source], check=True)
+    cyclewise("record", "-q", "-o", WORK / "newer.cw", "--", WORK / "newer")
+    found = annotate(WORK / "newer.cw", "main")
+    check(found["source"][0]["text"], "no text")
+    check(any("newer.c was edited after the program was built" in note for note in found["notes"]), f"{found['notes']}")
+
+
+@tests.case("--source-path finds sources that were moved")
+def source_moved():
+    def move(folder):
+        (folder / "sources").mkdir()
+        (folder / "s.c").rename(folder / "sources/s.c")
+
+    text, _ = edited(move)
+    check(text is None, f"found: {text}")
+    for old, shown in (("FOLDER", LOOP), ("FOLDER/", LOOP), ("FOLDE", None), ("/nowhere", None)):
+        text, notes = edited(move, "--source-path", "/elsewhere=/nowhere", "--source-path", f"{old}=FOLDER/sources")
+        check(text == shown and not notes, f"{old}: {text}, {notes}")
+
+    def move_and_edit(folder):
+        move(folder)
+        (folder / "sources/s.c").write_text("int main(void);\n\nint other;\n")
+
+    text, notes = edited(move_and_edit, "--source-path", "FOLDER=FOLDER/sources")
+    check(text is None and any("sources/s.c is not what it was" in note for note in notes), f"{text}, {notes}")
+    done = cyclewise("annotate", "--source-path", "/a", "main")
+    check(done.returncode == 2 and "OLD=NEW" in done.stderr, done.stderr)
 
 
 tests.main()
