@@ -3,7 +3,7 @@
  * build-id; names of JIT code from /tmp/perf-PID.map. A room open to all others.
  *
  * Separate debug files are looked for in the folders of $CYCLEWISE_DEBUG_DIR (separated by colons), then in
- * /usr/lib/debug; nothing is ever fetched from a server. One thread at a time may use a `struct symbols`.
+ * /usr/lib/debug, then on the servers of $DEBUGINFOD_URLS. One thread at a time may use a `struct symbols`.
  *
  * Addresses here are the file's own (as `nm` and `objdump -d` print them), or, in JIT code, the run's.
  */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,10 @@
 #include "symbol/symbol.h"
 #include "symbol_fixture.h"
 
-/* Compilers of other ISAs may be missing: at most this many tests are skipped. */
-enum { MOST_SKIPPED = 2 };
+/* Compilers of other ISAs, dwz and libdebuginfod may be missing: at most this many tests are skipped. */
+enum { MOST_SKIPPED = 4 };
+
+static unsigned skipped;
 
 struct found {
 	uint64_t address, size;
@@ -232,6 +235,79 @@ static void separate_by_build_id(void **state)
 	g_free(command);
 }
 
+static void need(const char *program)
+{
+	char *found = g_find_program_in_path(program);
+
+	g_free(found);
+	if (found)
+		return;
+	fprintf(stderr, "%s is not installed\n", program);
+	assert_true(++skipped <= MOST_SKIPPED);
+	skip();
+}
+
+/* What dwz moved into a file of its own: beside the debug file, then in a folder by build-id, as Debian's are. */
+static void shared_by_dwz(void **state)
+{
+	struct program p;
+	char *id, *command;
+
+	need("dwz");
+	assert_true(fixture_run("gcc" CHAIN "dwz1 %2/chain.c && gcc" CHAIN "dwz2 %2/chain.c && cd %1 && "
+	                        "dwz -L none -l none -m shared.debug -M /usr/lib/debug/.dwz/shared.debug dwz1 dwz2"));
+	p = load("dwz1");
+	id = g_strdup(symbols_build_id(p.symbols, p.file));
+	symbols_free(p.symbols);
+	command = g_strdup_printf("mkdir -p %%1/dwz/.build-id/%.2s %%1/dwz/.dwz && cd %%1 && mv shared.debug dwz/.dwz && "
+	                          "objcopy --only-keep-debug dwz1 dwz/.build-id/%.2s/%s.debug && strip -o dwz3 dwz1", id, id, id + 2);
+	assert_true(fixture_run(command));
+	g_setenv("CYCLEWISE_DEBUG_DIR", fixture_path("dwz"), TRUE);
+	check_program("dwz1");
+	check_program("dwz3");
+	g_free(command);
+	command = g_strdup("id=$(readelf -n %1/dwz/.dwz/shared.debug | sed -n 's/.*Build ID: //p') && "
+	                   "folder=%1/dwz/.build-id/$(echo $id | cut -c 1-2) && mkdir -p $folder && "
+	                   "mv %1/dwz/.dwz/shared.debug $folder/$(echo $id | cut -c 3-).debug");
+	assert_true(fixture_run(command));
+	check_program("dwz3");
+	g_unsetenv("CYCLEWISE_DEBUG_DIR");
+	g_free(command);
+	g_free(id);
+}
+
+/* From a server, here one of files, and only where there is one. */
+static void separate_by_server(void **state)
+{
+	void *client = dlopen("libdebuginfod.so.1", RTLD_LAZY);
+	struct program p;
+	char *text;
+
+	if (!client) {
+		fprintf(stderr, "libdebuginfod is not installed\n");
+		assert_true(++skipped <= MOST_SKIPPED);
+		skip();
+	}
+	dlclose(client);
+	assert_true(fixture_run("gcc" CHAIN "served_whole %2/chain.c && strip -o %1/served %1/served_whole"));
+	p = load("served_whole");
+	text = g_strdup_printf("mkdir -p %%1/server/buildid/%s && objcopy --only-keep-debug %%1/served_whole "
+	                       "%%1/server/buildid/%s/debuginfo", symbols_build_id(p.symbols, p.file),
+	                       symbols_build_id(p.symbols, p.file));
+	symbols_free(p.symbols);
+	assert_true(fixture_run(text));
+	g_unsetenv("DEBUGINFOD_URLS");
+	p = load("served");
+	assert_int_equal(find(p, "outer").nr, 0);
+	symbols_free(p.symbols);
+	text = (g_free(text), g_strconcat("file://", fixture_path("server"), NULL));
+	g_setenv("DEBUGINFOD_URLS", text, TRUE);
+	g_setenv("DEBUGINFOD_CACHE_PATH", fixture_path("cache"), TRUE);
+	check_program("served");
+	g_unsetenv("DEBUGINFOD_URLS");
+	g_free(text);
+}
+
 static void separate_by_link(void **state)
 {
 	assert_true(fixture_run("gcc -O2 -g -Wl,--build-id=none -o %1/linked %2/chain.c && mkdir -p %1/.debug && "
@@ -305,20 +381,6 @@ static void stubs(void **state)
 	check_stub("branch", "objdump");
 	assert_true(fixture_run("gcc" CHAIN "now %2/chain.c -Wl,-z,now"));
 	check_stub("now", "objdump");
-}
-
-static unsigned skipped;
-
-static void need(const char *compiler)
-{
-	char *found = g_find_program_in_path(compiler);
-
-	g_free(found);
-	if (found)
-		return;
-	fprintf(stderr, "%s is not installed\n", compiler);
-	assert_true(++skipped <= MOST_SKIPPED);
-	skip();
 }
 
 static void aarch64(void **state)
@@ -555,6 +617,8 @@ int main(void)
 		cmocka_unit_test(without_address_ranges),
 		cmocka_unit_test(statically_linked),
 		cmocka_unit_test(separate_by_build_id),
+		cmocka_unit_test(separate_by_server),
+		cmocka_unit_test(shared_by_dwz),
 		cmocka_unit_test(separate_by_link),
 		cmocka_unit_test(mini_debug_info),
 		cmocka_unit_test(choice_of_symbol),
@@ -569,5 +633,6 @@ int main(void)
 		cmocka_unit_test(not_programs),
 	};
 
+	g_unsetenv("DEBUGINFOD_URLS");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
