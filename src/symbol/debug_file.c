@@ -135,7 +135,7 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	const char *more = g_getenv("CYCLEWISE_DEBUG_DIR"), *servers = g_getenv("DEBUGINFOD_URLS");
 	char *list = g_strconcat(more ? more : "", ":/usr/lib/debug", NULL);
 	char **folders = g_strsplit(list, ":", -1);
-	int fd;
+	int fd, expanded;
 
 	if (debuglink && !crc) { /* libdwfl asks for a file of dwz, whose links have no CRC */
 		fd = alternate(f, module, folders, path, debuglink, found);
@@ -149,5 +149,9 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	/* Without the names: libdwfl would open what is there, which may be no regular file. */
 	if (fd < 0 && servers && *servers && *f->build_id && !(debuglink && !crc))
 		fd = dwfl_standard_find_debuginfo(module, userdata, name, base, NULL, NULL, 0, found);
-	return fd;
+	expanded = fd < 0 ? -1 : zstd_expand(fd);
+	if (expanded < 0)
+		return fd;
+	close(fd);
+	return expanded;
 }

@@ -164,7 +164,9 @@ Dwfl_Module *symbol_file_module(struct symbol_file *f)
 		return f->module;
 	f->module_tried = true;
 	f->dwfl = dwfl_begin(&callbacks);
-	fd = f->dwfl ? fcntl(f->fd, F_DUPFD_CLOEXEC, 0) : -1;
+	fd = f->dwfl ? zstd_expand(f->fd) : -1;
+	if (fd < 0)
+		fd = f->dwfl ? fcntl(f->fd, F_DUPFD_CLOEXEC, 0) : -1;
 	if (fd < 0)
 		return NULL;
 	f->module = dwfl_report_offline(f->dwfl, f->path, f->path, fd);

@@ -61,6 +61,8 @@ size_t symbol_file_bytes(const struct symbol_file *f, uint64_t address, uint8_t 
 /* debug_file.c: libdwfl's callback that finds the separate debug file of `*userdata`, a struct symbol_file. */
 int debug_file_find(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, const char *path,
                     const char *debuglink, GElf_Word crc, char **found);
+/* zstd.c: the file with what is compressed with zstd decompressed, in memory; negative: there is nothing to do. */
+int zstd_expand(int fd);
 /* The build-id of an ELF file in hex, or "". Free with g_free(). */
 char *elf_build_id(Elf *elf);
 

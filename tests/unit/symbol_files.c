@@ -190,6 +190,17 @@ static void compressed(void **state)
 	check_program("compressed");
 }
 
+/* Which binutils can do, and GCC where it was built for it. */
+static void compressed_with_zstd(void **state)
+{
+	assert_true(fixture_run("gcc" CHAIN "zstd_whole %2/chain.c && "
+	                        "objcopy --compress-debug-sections=zstd %1/zstd_whole %1/zstd && strip -o %1/zstd_split %1/zstd && "
+	                        "objcopy --only-keep-debug %1/zstd %1/zstd_split.debug && "
+	                        "cd %1 && objcopy --add-gnu-debuglink=zstd_split.debug zstd_split"));
+	check_program("zstd");
+	check_program("zstd_split");
+}
+
 static void without_address_ranges(void **state)
 {
 	assert_true(fixture_run("gcc" CHAIN "ranges %2/chain.c && objcopy --remove-section .debug_aranges %1/ranges"));
@@ -614,6 +625,7 @@ int main(void)
 		cmocka_unit_test(fixed_position),
 		cmocka_unit_test(older_dwarf),
 		cmocka_unit_test(compressed),
+		cmocka_unit_test(compressed_with_zstd),
 		cmocka_unit_test(without_address_ranges),
 		cmocka_unit_test(statically_linked),
 		cmocka_unit_test(separate_by_build_id),
