@@ -462,22 +462,24 @@ bool debug_lines_declared(struct symbol_file *f, uint64_t address, const char **
 	return known;
 }
 
-/* The entry of the function that `die` is a copy of, by its place in the file. */
-static gpointer origin(Dwarf_Die *die)
+/* The entry of the function that `die` is a copy of, or itself. */
+static Dwarf_Die origin(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die function;
 
 	if (!dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute), &function))
 		function = *die;
-	return function.addr;
+	return function;
 }
 
 /* A function's entry without code that is no mere declaration: of one that was inlined, or optimised away. */
 static bool without_code(Dwarf_Die *die)
 {
+	Dwarf_Die function = origin(die);
+
 	return !dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges) &&
-	       !dwarf_hasattr(die, DW_AT_declaration);
+	       !dwarf_hasattr(&function, DW_AT_declaration);
 }
 
 static void each_range(const struct debug_lines *l, Dwarf_Die *die,
@@ -511,7 +513,7 @@ int debug_lines_inlined(struct symbol_file *f, const char *name, void (*each)(vo
 
 			if (!scope->inlined && !without_code(&scope->die))
 				continue;
-			of = origin(&scope->die);
+			of = origin(&scope->die).addr;
 			is = GPOINTER_TO_INT(g_hash_table_lookup(known, of));
 			if (is == UNKNOWN) {
 				linkage = linkage_name(&scope->die);

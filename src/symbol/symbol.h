@@ -91,8 +91,8 @@ int symbols_find(struct symbols *s, int file, const char *name,
 
 /*
  * Calls `each` with the ranges of code of all inlined copies of the function `name`, which matches as above. What is
- * inlined into a copy is in its ranges. Returns how many functions of that name there are that were inlined or of
- * which no code is left.
+ * inlined into a copy is in its ranges. Returns how many functions of that name there are that were inlined, or
+ * have an entry without code: all of it was optimised away, or another entry has it.
  */
 int symbols_find_inlined(struct symbols *s, int file, const char *name,
                          void (*each)(void *ctx, uint64_t start, uint64_t end), void *ctx);
