@@ -36,6 +36,21 @@ def replaced():
     check(2 < found["first"] / found["second"] < 3, f"first {found['first']}, second {found['second']}")
 
 
+@tests.case("a plugin that is built anew and loaded again is two modules, each with its own names")
+def reloaded():
+    gcc = ["gcc", "-O1", "-g", "-Wl,--build-id"]
+    plugin = [*gcc, "-shared", "-fPIC", TOP / "tests/programs/plugin.c", "-o"]
+    subprocess.run([*gcc, "-o", WORK / "reload", TOP / "tests/programs/reload.c"], check=True)
+    subprocess.run([*plugin, WORK / "plugin.so"], check=True)
+    subprocess.run([*plugin, WORK / "new.so", "-DMORE"], check=True)
+    report, _ = profile("--", WORK / "reload", WORK / "plugin.so", WORK / "new.so")
+    rows = [row for row in report["functions"] if row["module"] == str(WORK / "plugin.so")]
+    work = {row["build_id"]: row["cycles"] for row in rows if row["symbol"] == "work"}
+    check(len(work) == 2 and not any(row["symbol"] == "more" for row in rows), f"functions {rows}")
+    first, second = sorted(work.values(), reverse=True)
+    check(2 < first / second < 3, f"work() of each: {first}, {second}")
+
+
 @tests.case("a program whose file is written to while it runs has no names, and a note says so")
 def written():
     program = build("written")

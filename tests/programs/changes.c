@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader.h"
+
 #define ALONE __attribute__((noinline, noclone))
 
 ALONE int first(int n)
@@ -45,6 +47,8 @@ int main(int argc, char **argv)
 	int file = -1, failed = 0;
 
 	first(5000);
+	if (argc > 2)
+		wait_for_reader(argv[0]);
 	if (argc > 2 && !strcmp(argv[1], "rename")) {
 		failed = rename(argv[2], argv[0]);
 	} else if (argc > 2) {
