@@ -2,6 +2,8 @@
 """Functions that were inlined: `annotate` finds them by name and shows them at each call and together, `report` lists them,
 and --roi, --start-after and --stop-at know where they begin and end."""
 import json
+import shutil
+import sqlite3
 import subprocess
 
 from lib import COMPILERS, WORK, Tests, check, check_error, check_sums, compile_program, cyclewise, profile
@@ -86,6 +88,23 @@ def listed():
     names = {row["symbol"]: row for row in report["inlined"]}
     check({"climb", "step", "hop"} <= set(names), f"inlined: {set(names)}")
     check(names["climb"]["cycles"] > names["step"]["cycles"], "what is inlined into a function is its own")
+
+
+@tests.case("a profile that was written before opens, and lists none")
+def older():
+    path = WORK / "older.cw"
+    shutil.copy(recorded(), path)
+    with sqlite3.connect(path) as profile_file:
+        for table in ("inline_function", "module_code", "source_text"):
+            profile_file.execute(f"DROP TABLE {table}")
+        profile_file.execute("ALTER TABLE inlined DROP COLUMN function")
+    profile_file.close()
+    done = cyclewise("report", "--json", path)
+    check(done.returncode == 0, done.stderr)
+    check_sums(json.loads(done.stdout))
+    check(json.loads(done.stdout)["inlined"] == [], "inlined functions of an older profile")
+    done = cyclewise("annotate", "--json", path, "main")
+    check(done.returncode == 0 and any(row["text"] for row in json.loads(done.stdout)["source"]), done.stderr)
 
 
 @tests.case("a function of which the compiler left nothing is said to be")

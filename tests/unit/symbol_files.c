@@ -209,9 +209,13 @@ static void other_units(void **state)
 
 static void from_clang(void **state)
 {
+	struct program p;
+
 	need("clang");
 	assert_true(fixture_run("clang" CHAIN "clang %2/chain.c"));
-	check_inlined(load("clang"));
+	p = load("clang");
+	check_inlined(p);
+	symbols_free(p.symbols);
 }
 
 static void compressed(void **state)
