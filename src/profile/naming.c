@@ -120,15 +120,17 @@ void naming_check(struct naming *n, const struct maps *maps)
 	}
 }
 
-/* What its text is now, so that a view can tell whether it is still the same. */
+/* What its text was when it was compiled or, as far as that is not known, is now, for a view to compare. */
 static void read_source(struct naming *n, struct named_source *source, int file)
 {
+	const char *compiled = symbols_source_md5(n->symbols, file, source->path);
 	struct stat st;
-	int fd = file_open(source->path, 0, MOST_SOURCE, &st);
+	int fd = compiled ? -1 : file_open(source->path, 0, MOST_SOURCE, &st);
 	int64_t written;           /* ns */
 	size_t size;
 	char *text;
 
+	source->md5 = compiled ? g_string_chunk_insert(n->strings, compiled) : NULL;
 	if (fd < 0)
 		return;
 	if (!file_read_open(&text, &size, fd, source->path, MOST_SOURCE)) {

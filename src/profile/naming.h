@@ -32,7 +32,7 @@ struct named_function {
 
 struct named_source {
 	const char *path;
-	const char *md5;           /* of its text, hex; NULL: it cannot be read */
+	const char *md5;           /* of its text, hex: as it was compiled or else during the run; NULL: not known */
 	bool newer;                /* than the module that it was first met in: edited after that was built */
 	uint32_t id;
 };

@@ -116,7 +116,7 @@ struct query_line {
 
 /* What is known of a source's text. */
 struct query_source {
-	const char *md5;                   /* of the text during the run, hex */
+	const char *md5;                   /* of the text as it was compiled or else during the run, hex */
 	bool newer;                        /* it was edited after what was built of it */
 };
 /* Of the source `file`; *out NULL: nothing. */

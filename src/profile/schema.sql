@@ -28,7 +28,8 @@ CREATE TABLE module (module INTEGER PRIMARY KEY, path TEXT, build_id TEXT);
 -- Of modules without a build-id: a hash of their code.
 CREATE TABLE module_code (module INTEGER PRIMARY KEY, identity TEXT);
 CREATE TABLE source (source INTEGER PRIMARY KEY, path TEXT UNIQUE);
--- Of sources that could be read during the run: a hash of the text, and whether it was edited after the build (0/1).
+-- Hashes of the text of sources: as it was compiled, where the compiler left one, else as it was during the run; and
+-- whether it had then been edited after the build (0/1).
 CREATE TABLE source_text (source INTEGER PRIMARY KEY, md5 TEXT, newer INT);
 -- A function as the symbol table has it; module NULL: JIT code, its addresses the run's own.
 CREATE TABLE function (function INTEGER PRIMARY KEY, module INT, symbol TEXT, linkage TEXT, address INT, size INT,

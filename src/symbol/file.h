@@ -93,6 +93,13 @@ const struct symbol_table *symbol_file_table(struct symbol_file *f);
 struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t address, uint64_t *end);
 void symbol_table_free(struct symbol_table *t);
 
+/*
+ * line_md5.c: calls `each` for the files of a unit's line table that have a checksum, by their number in that table.
+ * Goes over `most` entries at most; returns how many.
+ */
+uint64_t line_md5(Dwarf *dwarf, Dwarf_Die *unit, uint64_t most,
+                  void (*each)(void *ctx, size_t file, const uint8_t md5[16]), void *ctx);
+
 /* plt.c: appends a symbol `name@plt` for each stub of the procedure linkage table. `ifuncs`: the symbols so far. */
 void plt_symbols(struct symbol_file *f, GArray *symbols);
 
@@ -102,6 +109,8 @@ bool debug_lines_find(struct symbol_file *f, uint64_t address, const char **sour
 bool debug_lines_declared(struct symbol_file *f, uint64_t address, const char **source, uint32_t *line);
 int  debug_lines_inlined(struct symbol_file *f, const char *name, void (*each)(void *ctx, uint64_t start, uint64_t end),
                          void *ctx);
+/* As symbols_source_md5(). */
+const char *debug_lines_md5(struct symbol_file *f, const char *source);
 void debug_lines_free(struct debug_lines *l);
 
 /* probes.c */

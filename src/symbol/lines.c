@@ -50,6 +50,7 @@ struct debug_lines {
 	struct interval_map by_address; /* id: index into `units` */
 	uint64_t steps;            /* of MOST_STEPS, taken */
 	GHashTable *sources;       /* libdw's name of a source, by its address -> ours */
+	GHashTable *md5;           /* our name of a source -> MD5 of its text in hex, of the units that are walked */
 };
 
 static bool spend(struct debug_lines *l, uint64_t steps)
@@ -173,6 +174,7 @@ static struct debug_lines *open_lines(struct symbol_file *f)
 
 	l->units = g_array_new(FALSE, FALSE, sizeof(struct unit));
 	l->sources = g_hash_table_new(NULL, NULL);
+	l->md5 = g_hash_table_new(g_str_hash, g_str_equal);
 	l->dwarf = module ? dwfl_module_getdwarf(module, &bias) : NULL;
 	l->bias = bias - f->bias;
 	if (l->dwarf && !harmless_supplement(f, l->dwarf))
@@ -196,6 +198,7 @@ void debug_lines_free(struct debug_lines *l)
 	interval_map_fini(&l->by_address);
 	g_array_free(l->units, TRUE);
 	g_hash_table_destroy(l->sources);
+	g_hash_table_destroy(l->md5);
 	g_free(l);
 }
 
@@ -399,16 +402,47 @@ static struct debug_lines *lines_of(struct symbol_file *f)
 	return f->lines;
 }
 
+struct md5_reader {
+	struct symbol_file *f;
+	Dwarf_Die *unit;
+	Dwarf_Files *files;        /* [nr] */
+	size_t nr;
+};
+
+static void keep_md5(void *ctx, size_t file, const uint8_t md5[16])
+{
+	const struct md5_reader *r = ctx;
+	const char *path = file < r->nr ? dwarf_filesrc(r->files, file, NULL, NULL) : NULL;
+	const char *source = source_name(r->f, r->unit, path);
+	char hex[33];
+
+	if (!source)
+		return;
+	for (unsigned i = 0; i < 16; i++)
+		g_snprintf(hex + 2 * i, 3, "%02x", md5[i]);
+	g_hash_table_insert(r->f->lines->md5, (gpointer)source, (gpointer)intern(r->f, hex));
+}
+
 /* The unit that has code at `address` (libdw's), walked; NULL: none. */
 static struct unit *unit_at(struct symbol_file *f, uint64_t address)
 {
-	const struct debug_lines *l = f->lines;
+	struct debug_lines *l = f->lines;
 	const struct interval *found = interval_map_find(&l->by_address, address);
 	struct unit *unit = found ? &g_array_index(l->units, struct unit, found->id) : NULL;
+	struct md5_reader r = { .f = f };
 
-	if (unit && !unit->walked)
-		walk_unit(f, unit);
+	if (!unit || unit->walked)
+		return unit;
+	walk_unit(f, unit);
+	r.unit = &unit->die;
+	if (spend(l, 0) && !dwarf_getsrcfiles(r.unit, &r.files, &r.nr))
+		spend(l, line_md5(l->dwarf, r.unit, MOST_STEPS - l->steps, keep_md5, &r));
 	return unit;
+}
+
+const char *debug_lines_md5(struct symbol_file *f, const char *source)
+{
+	return g_hash_table_lookup(lines_of(f)->md5, source);
 }
 
 bool debug_lines_find(struct symbol_file *f, uint64_t address, const char **source, uint32_t *line, GArray *frames)
@@ -433,8 +467,9 @@ bool debug_lines_find(struct symbol_file *f, uint64_t address, const char **sour
 
 bool debug_lines_declared(struct symbol_file *f, uint64_t address, const char **source, uint32_t *line)
 {
-	struct unit *unit = unit_at(f, address + lines_of(f)->bias);
-	const struct interval *innermost = unit ? interval_map_find(&unit->by_address, address + f->lines->bias) : NULL;
+	uint64_t bias = lines_of(f)->bias;
+	struct unit *unit = unit_at(f, address + bias);
+	const struct interval *innermost = unit ? interval_map_find(&unit->by_address, address + bias) : NULL;
 	uint32_t at = innermost ? innermost->id : INTERVAL_NONE;
 	struct scope *scope = NULL, *called = NULL;
 	GArray *frames;

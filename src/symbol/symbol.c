@@ -183,6 +183,11 @@ bool symbols_declared(struct symbols *s, int file, uint64_t address, const char 
 	return debug_lines_declared(file_of(s, file), address, source, line);
 }
 
+const char *symbols_source_md5(struct symbols *s, int file, const char *source)
+{
+	return debug_lines_md5(file_of(s, file), source);
+}
+
 int64_t symbols_written(struct symbols *s, int file)
 {
 	struct stat st;

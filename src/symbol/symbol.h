@@ -34,6 +34,11 @@ const char *symbols_build_id(struct symbols *s, int file);      /* hex, "" where
  * segments. "" where there is neither.
  */
 const char *symbols_identity(struct symbols *s, int file);
+/*
+ * The MD5 of the text that was compiled, in hex, of a source that symbols_place() or symbols_declared() named; NULL:
+ * the compiler left none.
+ */
+const char *symbols_source_md5(struct symbols *s, int file, const char *source);
 /* When it was last written: ns since the epoch. */
 int64_t symbols_written(struct symbols *s, int file);
 /* The same of any file; "" where it is no ELF file. Free with g_free(). */

@@ -85,7 +85,7 @@ static bool same_text(struct query *q, const char *file, const char *path, const
 	same = !strcmp(md5, known->md5);
 	g_free(md5);
 	if (!same)
-		query_note(q, "%s is not what it was during the run: its text is not shown", path);
+		query_note(q, "%s has been edited since the program was built or run: its text is not shown", path);
 	else if (known->newer)
 		query_note(q, "%s was edited after the program was built: its lines may have moved", path);
 	return same;
