@@ -58,6 +58,12 @@ static bool has_it_already(int sig, const siginfo_t *info)
 	return info->si_code == SI_KERNEL && IS_IN(sig, of_group) && (sig != SIGHUP || getsid(0) != getpid());
 }
 
+/* The first that the terminal sent to both, of which the program has just ended: it is no request to cyclewise. */
+static bool ended_the_program(const struct source *s, int sig, const siginfo_t *info)
+{
+	return !last && has_it_already(sig, info) && passed_ops->ended_by(s, sig);
+}
+
 static void program_ended(int sig)
 {
 	if (!IS_IN(sig, ending) || old[sig].sa_handler == SIG_IGN)
@@ -80,7 +86,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		raise(sig);
 	} else if (sig == SIGCHLD ? info->si_code > 0 : of_own_doing(info) && (sig == SIGPIPE || sig == SIGXFSZ)) {
 		; /* the write has failed, and whoever wrote sees that; of the program, read() does */
-	} else if (!s || !passed_ops->running(s)) {
+	} else if (!s || (!passed_ops->running(s) && !ended_the_program(s, sig, info))) {
 		program_ended(sig);
 	} else {
 		if (sig == SIGCONT || !has_it_already(sig, info))

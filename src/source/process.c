@@ -93,6 +93,11 @@ bool process_running(const struct process *p)
 	return !p->ended && !changed(p, &info, WEXITED | WNOWAIT);
 }
 
+bool process_ended_by(const struct process *p, int sig)
+{
+	return !p->ended || p->signal == sig;
+}
+
 void process_close(struct process *p)
 {
 	siginfo_t info;

@@ -23,6 +23,8 @@ void process_look(struct process *p);
 void process_pass(struct process *p, const siginfo_t *info);
 /* Whether it has not ended, as of this moment. Safe in a handler. */
 bool process_running(const struct process *p);
+/* The same, once it has: whether it was by that signal, or process_look() has not seen the end yet. */
+bool process_ended_by(const struct process *p, int sig);
 /* Ends it where it has not ended: by SIGTERM, after a second by SIGKILL. */
 void process_close(struct process *p);
 

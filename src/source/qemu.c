@@ -161,6 +161,7 @@ static const uint64_t *words_at(const struct source *s, size_t offset)
 
 static void qemu_pass(struct source *s, const siginfo_t *info) { process_pass(&s->process, info); }
 static bool qemu_running(const struct source *s) { return process_running(&s->process); }
+static bool qemu_ended_by(const struct source *s, int sig) { return process_ended_by(&s->process, sig); }
 
 static void qemu_cut(struct source *s)
 {
@@ -544,6 +545,7 @@ const struct source_ops source_qemu = {
 	.answer = qemu_answer,
 	.pass = qemu_pass,
 	.running = qemu_running,
+	.ended_by = qemu_ended_by,
 	.cut = qemu_cut,
 	.maps = qemu_maps,
 	.regions = qemu_regions,

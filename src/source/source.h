@@ -95,6 +95,8 @@ struct source_ops {
 	void (*pass)(struct source *s, const siginfo_t *info);
 	/* Safe from a signal handler: whether the program has not ended yet. */
 	bool (*running)(const struct source *s);
+	/* The same, once it has: whether it was by that signal, or read() has not noticed the end yet. */
+	bool (*ended_by)(const struct source *s, int sig);
 	/* What was sent and not read is not wanted any more, and the result not complete: read() ends soon. */
 	void (*cut)(struct source *s);
 	const struct maps *(*maps)(const struct source *s);
