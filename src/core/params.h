@@ -122,14 +122,14 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "BOOM's refetch behind a flush") \
 	X(exception, latency, 50, 0, 10000, "cycles", \
 	  "faulting instruction at commit to the first fetch of the handler", \
-	  "who knows a better figure: the same in all cores") \
+	  "users who know a better value: it is the same in all cores") \
 	X(syscall, cycles, 100, 0, 100000, "cycles", "fixed cost of a system call; blocked time costs nothing", \
-	  "who knows a better figure: what a system call costs is the kernel's") \
+	  "users who know a better value: what a system call costs depends on the kernel") \
 	X(unmodelled, uops, 1, 1, 255, "uops", \
 	  "assumed for an instruction without data, which is counted and reported", \
-	  "who knows a better figure: the same in all cores") \
+	  "users who know a better value: it is the same in all cores") \
 	X(unmodelled, latency, 3, 1, 255, "cycles", "assumed for an instruction without data", \
-	  "who knows a better figure: the same in all cores") \
+	  "users who know a better value: it is the same in all cores") \
 	X(clock, mhz, 3100, 1, 10000, "MHz", "converts DRAM's nanoseconds; nothing else depends on it")
 
 #define SCHEDULER_PARAMS_ONE(X, n, ...) \
@@ -214,9 +214,9 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	X(repeat, startup, 15, 0, 200, "cycles", "rep string instruction before its first iteration", \
 	  "20 cycles on Zen 4, 15 elsewhere") \
 	X(repeat, bytes, 32, 1, 64, "bytes/cycle", "bytes that a fast rep movs or stos moves per cycle", \
-	  "who knows a better figure: the same in all cores with rep strings") \
+	  "users who know a better value: it is the same in all cores with rep strings") \
 	X(repeat, slow, 2, 1, 64, "cycles/iteration", "iteration of other rep string instructions", \
-	  "who knows a better figure: the same in all cores with rep strings")
+	  "users who know a better value: it is the same in all cores with rep strings")
 
 #define CACHE_PARAMS_ONE(X, level, size_, ways_, latency_, least_, mshrs_, ...) \
 	X(level, size, size_, 0, 1 << 30, "bytes", "capacity; 0: absent") \
@@ -240,7 +240,7 @@ enum { CORE_PORTS = 16, CORE_UNITS = 8, CORE_SCHEDULERS = 8, CORE_BINDS = 8 };
 	  "4 cycles by simple addresses on Skylake, 5 from Ice Lake on") \
 	X(l1d, victim_ports, 0, 0, 65535, "ports", \
 	  "load ports that close while L1D reads out a dirty victim; fills keep stores out; 0: neither (ooo only)", \
-	  "0.9 points of the error of kernels on Zen 3: what streams through L1D") \
+	  "0.75 points of the error of kernels on Zen 3: what streams through L1D") \
 	X(l1d, set_fill, 0, 0, 100, "cycles", \
 	  "least interval of fills of one set; the victim stays until then; 0: no limit (ooo only)") \
 	CACHE_PARAMS_ONE(X, l2, 1048576, 16, 14, 1, 16) CACHE_WIDTH_PARAMS(X, l2, 64) \

@@ -286,18 +286,13 @@ int query_inlined(struct query *q, const struct query_inlined **rows, size_t *nr
 int query_find_inlined(struct query *q, const char *name, const struct query_inlined *const **rows, size_t *nr)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(struct query_inlined *));
-	enum name_match best = NAME_LAST, match;
+	enum name_match best = NAME_LAST;
 	const struct query_inlined *f;
 	size_t all;
 	int err = query_inlined(q, &f, &all);
 
 	for (size_t i = 0; !err && i < all; i++, f++) {
-		match = name_match(name, f->linkage, f->symbol);
-		if (match > best)
-			g_array_set_size(found, 0);
-		best = MAX(best, match);
-		if (match == best)
-			g_array_append_val(found, f);
+		query_offer(found, &best, name_match(name, f->linkage, f->symbol), f);
 	}
 	*rows = query_keep(q, found, nr);
 	return err;

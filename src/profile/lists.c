@@ -18,22 +18,26 @@ int query_functions(struct query *q, const struct query_function **rows, size_t 
 	return 0;
 }
 
+void query_offer(GArray *found, enum name_match *best, enum name_match match, const void *row)
+{
+	if (match > *best)
+		g_array_set_size(found, 0);
+	*best = MAX(*best, match);
+	if (match == *best)
+		g_array_append_val(found, row);
+}
+
 int query_find(struct query *q, const char *name, const struct query_function *const **rows, size_t *nr)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(struct query_function *));
-	enum name_match best = NAME_LAST, match;
+	enum name_match best = NAME_LAST;
 	const struct query_function *f;
 	struct ledger *l;
 	int err = ledger_open(q, &l);
 
 	for (guint i = 0; !err && i < l->functions->len; i++) {
 		f = function_at(l, i);
-		match = f->symbol ? name_match(name, f->linkage, f->symbol) : NAME_OTHER;
-		if (match > best)
-			g_array_set_size(found, 0);
-		best = MAX(best, match);
-		if (match == best)
-			g_array_append_val(found, f);
+		query_offer(found, &best, f->symbol ? name_match(name, f->linkage, f->symbol) : NAME_OTHER, f);
 	}
 	*rows = query_keep(q, found, nr);
 	return err;

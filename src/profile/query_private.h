@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "profile/query.h"
+#include "symbol/symbol.h"
 
 struct ledger;                     /* ledger.h: instructions and their cycles */
 
@@ -39,6 +40,11 @@ uint32_t query_id(sqlite3_stmt *statement, int column, uint32_t limit);
 uint32_t query_number(sqlite3_stmt *statement, int column, uint32_t other);
 /* A column as a standard error; 0 where it is NULL or makes no sense. */
 double query_error(sqlite3_stmt *statement, int column);
+/*
+ * Of rows that a name may mean: keeps in `found` (pointers) those that it means best. `best`: NAME_LAST at first, the
+ * least that counts.
+ */
+void query_offer(GArray *found, enum name_match *best, enum name_match match, const void *row);
 /* Hands an array's memory to the query, and its elements to the caller; never NULL. */
 void *query_keep(struct query *q, GArray *array, size_t *nr);
 

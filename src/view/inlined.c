@@ -64,15 +64,7 @@ static void copy_json(struct json *j, const struct view_request *r, const struct
 	json_object(j, NULL);
 	json_string(j, "symbol", copy->function->symbol);
 	json_string(j, "linkage", copy->function->linkage);
-	json_array(j, "calls");
-	for (uint32_t i = 0; i < copy->nr_chain; i++) {
-		json_object(j, NULL);
-		json_string(j, "symbol", copy->chain[i].symbol);
-		json_string(j, "file", copy->chain[i].file);
-		line_json(j, copy->chain[i].line);
-		json_end_object(j);
-	}
-	json_end_array(j);
+	frames_json(j, "calls", copy->chain, copy->nr_chain);
 	json_uint(j, "instructions", copy->nr_insns);
 	json_uint(j, "executions", copy->executions);
 	cycles_json(j, "cycles", r, copy->stack.units);

@@ -81,6 +81,19 @@ void function_json(struct json *j, const struct view_request *r, const struct qu
 	json_end_object(j);
 }
 
+void frames_json(struct json *j, const char *key, const struct query_frame *frame, uint32_t nr)
+{
+	json_array(j, key);
+	for (uint32_t i = 0; i < nr; i++) {
+		json_object(j, NULL);
+		json_string(j, "symbol", frame[i].symbol);
+		json_string(j, "file", frame[i].file);
+		line_json(j, frame[i].line);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
 void insn_json(struct json *j, const struct view_request *r, const struct query_insn *in)
 {
 	insn_json_open(j, r, in);
@@ -91,15 +104,7 @@ void insn_json_open(struct json *j, const struct view_request *r, const struct q
 {
 	json_object(j, NULL);
 	place_json(j, in);
-	json_array(j, "inlined_from");
-	for (unsigned i = 0; i < in->nr_inlined; i++) {
-		json_object(j, NULL);
-		json_string(j, "symbol", in->inlined[i].symbol);
-		json_string(j, "file", in->inlined[i].file);
-		line_json(j, in->inlined[i].line);
-		json_end_object(j);
-	}
-	json_end_array(j);
+	frames_json(j, "inlined_from", in->inlined, in->nr_inlined);
 	json_string(j, "disassembly", in->disassembly);
 	json_uint(j, "executions", in->executions);
 	cycles_json(j, "cycles", r, in->stack.units);

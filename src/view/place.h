@@ -17,6 +17,8 @@ char *place_insn(const struct query_insn *in, char buf[PLACE_SIZE]);
 
 /* "line": a number; null where it is 0, not known. */
 void line_json(struct json *j, uint32_t line);
+/* A step of an inline chain each: "symbol", and "file" and "line" of the call. */
+void frames_json(struct json *j, const char *key, const struct query_frame *frame, uint32_t nr);
 /* Where an instruction is: "module", "address", "symbol", "offset", "file" and "line" of the object that is open. */
 void place_json(struct json *j, const struct query_insn *in);
 /* One element of "functions" and of "hot". */

@@ -338,9 +338,9 @@ static void test_217_bound_to_pairs(void **state)
 }
 
 /*
- * A producer has to wait a cycle for its port. What waits for it is woken as if it had not to, and takes the other port of
- * its pair, which those behind would have had; not where the result takes longer than a cycle, nor where nothing is bound
- * to pairs.
+ * A producer has to wait a cycle for its port. What waits for it is woken as if it had not to, and takes the other
+ * port of its pair, which those behind would have had; not where the result takes longer than a cycle, nor where
+ * nothing is bound to pairs.
  */
 static void test_218_replays(void **state)
 {

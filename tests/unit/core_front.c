@@ -147,18 +147,25 @@ static void t120_erratum(void **state)
 	assert_int_equal(round_with_erratum(true, true), 4);
 }
 
-/* The same loop, with a branch in front of the last: so long does a round take whose window came into the uop cache before the jump was seen. */
-static uint64_t round_left_early(bool early)
+/* The same loop, with a branch back in front of the last two nops and the jump: which instruction that is. */
+static uint32_t branch_in_front(struct machine *m)
 {
-	struct machine *m = front_new();
-
 	m->desc.uopcache_jcc_erratum = m->desc.uopcache_pairs = 1;
 	m->desc.rename_width = m->desc.commit_width = 8;
 	for (m->pc = 0x1000; m->code.nr < 9; )
 		make_flagged(m, INSN_NOP);
-	uint32_t leaves = make_branch(m, BRANCH_CONDITIONAL, 0x1000);
+	uint32_t branch = make_branch(m, BRANCH_CONDITIONAL, 0x1000);
 	block(m, m->pc, 2, 0x1000);
 	m->insn[12].flags |= INSN_JCC_ERRATUM;
+	return branch;
+}
+
+/* So long does a round of that take whose window came into the uop cache before the jump was seen. */
+static uint64_t round_left_early(bool early)
+{
+	struct machine *m = front_new();
+
+	uint32_t leaves = branch_in_front(m);
 	for (uint32_t i = 0; early && i < leaves; i++)
 		run_insn(m, i);
 	if (early)
@@ -182,8 +189,8 @@ static void t124_erratum_seen_late(void **state)
 }
 
 /*
- * A loop of nine nops and a branch, of which a jump behind that keeps its second window out: where the program came by that
- * once, for two rounds each window is decoded, and then both come from the uop cache as if it never had.
+ * Nine nops and that branch as a loop, whose second window the jump behind it keeps out: where the program came by the
+ * jump once, both windows are decoded for two rounds, and then come from the uop cache as if it never had.
  */
 static void t125_spoilt_once(void **state)
 {
@@ -191,13 +198,7 @@ static void t125_spoilt_once(void **state)
 
 	for (unsigned before = 0; before <= 1; before++) {
 		struct machine *m = front_new();
-		m->desc.uopcache_jcc_erratum = m->desc.uopcache_pairs = 1;
-		m->desc.rename_width = m->desc.commit_width = 8;
-		for (m->pc = 0x1000; m->code.nr < 9; )
-			make_flagged(m, INSN_NOP);
-		uint32_t back = make_branch(m, BRANCH_CONDITIONAL, 0x1000);
-		block(m, m->pc, 2, 0x1000);
-		m->insn[12].flags |= INSN_JCC_ERRATUM;
+		uint32_t back = branch_in_front(m);
 		for (uint32_t i = 0; before && i < 12; i++)
 			run_insn(m, i);
 		if (before)
@@ -302,7 +303,8 @@ int main(void)
 		cmocka_unit_test(t102_a_line_hides_the_bubble), cmocka_unit_test(t103_a_second_line_is_looked_up),
 		cmocka_unit_test(t104_a_long_block_hides_short_ones), cmocka_unit_test(t105_no_further_than_its_queue),
 		cmocka_unit_test(t106_coupled), cmocka_unit_test(t110_what_the_btb_holds),
-		cmocka_unit_test(t120_erratum), cmocka_unit_test(t124_erratum_seen_late), cmocka_unit_test(t125_spoilt_once), cmocka_unit_test(t121_branch_is_last),
+		cmocka_unit_test(t120_erratum), cmocka_unit_test(t124_erratum_seen_late),
+		cmocka_unit_test(t125_spoilt_once), cmocka_unit_test(t121_branch_is_last),
 		cmocka_unit_test(t122_who_delivered),
 		cmocka_unit_test(t123_prefixes_that_lengthen),
 	};

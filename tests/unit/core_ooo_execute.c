@@ -304,9 +304,9 @@ static void t210_scheduler_full(void **state)
 }
 
 /*
- * A producer has to wait a cycle for its port. What waits for it is woken as if it had not to, and takes the other port of
- * its pair, which the youngest would have had; not where the result takes longer than a cycle, nor where nothing is bound
- * to pairs.
+ * A producer has to wait a cycle for its port. What waits for it is woken as if it had not to, and takes the other
+ * port of its pair, which the youngest would have had; not where the result takes longer than a cycle, nor where
+ * nothing is bound to pairs.
  */
 static void t216_replays(void **state)
 {

@@ -393,9 +393,9 @@ static void t334_victims(void **state)
 }
 
 /*
- * The same of loads over a line, each of two cycles of a port, behind one load of a cycle beside the miss, or three: the
- * ports close for another cycle where they did between the accesses of two loads, and not where they did between two
- * loads and the next two.
+ * The same of loads over a line, each of two cycles of a port, behind one load of a cycle beside the miss, or three:
+ * the ports close for another cycle where they did between the accesses of two loads, and not where they did between
+ * two loads and the next two.
  */
 static void t336_victims_again(void **state)
 {
@@ -430,8 +430,8 @@ static void t336_victims_again(void **state)
 }
 
 /*
- * Stores that all commit late, a cycle each, while a load between them begins, of a line that comes from L2, or is there:
- * one that comes takes one of their cycles.
+ * Stores that all commit late, a cycle each, while a load between them begins, of a line that comes from L2, or is
+ * there: one that comes takes one of their cycles.
  */
 static void t338_fill_writes(void **state)
 {
@@ -588,7 +588,10 @@ static void t431_repeat_misses(void **state)
 	machine_free(m);
 }
 
-/* rep movs of bytes to where it reads some bytes later: `repeat.slow` cycles each, but where that is a line away, or behind. */
+/*
+ * rep movs of bytes to where it reads some bytes later: `repeat.slow` cycles each, but where that is a line away, or
+ * behind.
+ */
 static void t432_repeat_reads_own(void **state)
 {
 	static const struct {

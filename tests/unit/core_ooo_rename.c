@@ -11,7 +11,8 @@
 #include "machine.h"
 
 /*
- * One of `slots` slots and no uop, and `fillers` nops, over and over: cycles of a hundred of that, from the hundredth on.
+ * One of `slots` slots and no uop, and `fillers` nops, over and over: cycles of a hundred of that, from the hundredth
+ * on.
  */
 static uint64_t cycles_of_slots(int32_t whole, uint8_t slots, unsigned fillers)
 {

@@ -183,7 +183,8 @@ static void test_twins_of_pairs(void **state)
 	enum { UOPS = 400 };
 	struct machine *m = machine_new();
 	uint32_t alu = make_alu(m, 0, 0, 0, 1, ALU), draw = 0, other = 0;
-	struct vary a0 = { .name = "a0", .kind = VARY_PORTS, .ports = ALU0 }, both = { .name = "a01", .kind = VARY_PORTS, .ports = ALU };
+	struct vary a0 = { .name = "a0", .kind = VARY_PORTS, .ports = ALU0 };
+	struct vary both = { .name = "a01", .kind = VARY_PORTS, .ports = ALU };
 
 	memcpy(m->desc.port_names, ports, sizeof ports);
 	machine_bind(m, BIND_PAIR, ALU | MEM);

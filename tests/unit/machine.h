@@ -72,11 +72,14 @@ uint64_t commit_of(const struct machine *m, size_t n);
 /* Cycles from the commit of one to that of another. */
 uint64_t between(const struct machine *m, size_t from, size_t to);
 
-/* Of two pairs, the one that a uop is bound to next by the generator that rename.bind's pairs are drawn by; *draw: 0 at first. */
+/*
+ * Of two pairs, the one that a uop is bound to next by the generator that rename.bind's pairs are drawn by; *draw: 0
+ * at first.
+ */
 unsigned next_of_two_pairs(uint32_t *draw);
 /*
- * Of the first 2 * nr committed, every other is a uop of one port of each of two pairs, and no other uop is for pairs: each issues as soon
- * as the port that the generator says lets it, though the other one be idle.
+ * Of the first 2 * nr committed, every other is a uop of one port of each of two pairs, and no other uop is for pairs:
+ * each issues as soon as the port that the generator says lets it, though the other one be idle.
  */
 void assert_bound_to_pairs(const struct machine *m, unsigned nr);
 

@@ -84,7 +84,7 @@ struct ooo {
 	uint64_t serial_until;         /* nothing dispatches before */
 	uint64_t serial_record;
 	struct binder binder;          /* load_queue.data_ports, too */
-	uint16_t again_rest;           /* dtlb.again: of the ports of what does, those behind the last taken */
+	uint16_t again_rest;           /* dtlb.again: of the ports, those behind the one last issued on again */
 	uint64_t load_floor[2];        /* see load_floor() */
 	uint16_t counted;              /* ports whose uops are counted, for it */
 	uint16_t data_ports;           /* those that bring in what is loaded */

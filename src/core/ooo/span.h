@@ -4,9 +4,10 @@
 
 #include <stdint.h>
 
+#include "core/order/repeat.h"
 #include "record/step.h"
 
-enum { PIECE = 64 };
+enum { PIECE = REPEAT_LINE };
 
 struct rep_span {                          /* what is left of the accesses in one direction */
 	const struct step *step, *end;
